@@ -1,0 +1,298 @@
+"""`Forest`: all trees of an ensemble as flat arrays, whichever library grew them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, softmax
+
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest import _checks
+from budgetprune.forest._bootstrap import in_bag_counts
+from budgetprune.forest._export import to_sklearn
+from budgetprune.forest._registry import import_model
+from budgetprune.forest._routing import find_leaves, sum_values
+from budgetprune.forest._rows import as_rows
+from budgetprune.forest._topology import depths
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Forest:
+    """An ensemble of trees in one form, so that nothing downstream needs to know which library it came from.
+
+    Nodes of all trees are numbered consecutively, each tree in pre-order: a subtree is a contiguous range,
+    and the left child of split `h` is `h + 1`. Inner nodes carry a value too: what the tree answers if it is
+    pruned there. The score of a row is `(base + sum over trees of the value where the row stops) / divisor`.
+
+    Parameters
+    ----------
+    tree_start : int64 array of shape (n_trees + 1,)
+        Offsets of each tree's nodes.
+    parent, left, right : int32 arrays of shape (n_nodes,)
+        Absolute node numbers, -1 where there is none.
+    feature : int32 array of shape (n_nodes,)
+        Column that a split tests, -1 at leaves.
+    threshold : float64 array of shape (n_nodes,)
+        `x <= threshold` goes left; NaN at leaves and at splits by category.
+    missing_left : bool array of shape (n_nodes,)
+        Whether a missing value goes left.
+    category_set : int32 array of shape (n_nodes,)
+        Number of the set of categories that go left, -1 for a threshold split.
+    category_start : int64 array of shape (n_sets + 1,)
+    category_bits : uint32 array
+        The sets: category `c` is bit `c % 32` of word `category_start[s] + c // 32`.
+    value : float64 array of shape (n_nodes, n_values)
+        What the tree answers if it stops at the node.
+    weight : float64 array of shape (n_nodes,)
+        Training weight that reached the node.
+    class_weight : float64 array of shape (n_nodes, n_classes), or None if unknown
+        The same, by class.
+    variance : float64 array of shape (n_nodes,), or None if unknown
+        Weighted variance of the training targets that reached the node, around the node's value.
+    tree_output : int32 array of shape (n_trees,)
+        Which output a tree feeds, -1 for all.
+    base : float64 array of shape (n_outputs,)
+    divisor : float
+    link : {"identity", "logistic", "softmax"}
+        From scores to probabilities.
+    label_rule : {"argmax", "positive", "nonnegative"}
+        From scores to labels: the first maximum, or the second class if the score is `> 0` (`>= 0`).
+    classes : array of shape (n_classes,), or None for regression
+    n_features : int
+    feature_names : tuple of str, or None
+    input_dtype : numpy dtype
+        Rows are rounded to it before they are compared with thresholds.
+    missing : {"forbidden", "nan", "nan-or-zero"}
+        What counts as a missing value.
+    origin : the fitted model, or None
+        Needed for the way back and for the bootstrap.
+    origin_node : int32 array of shape (n_nodes,)
+        Number of the node in its tree of the origin.
+    """
+
+    tree_start: NDArray[np.int64]
+    parent: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    category_set: NDArray[np.int32]
+    category_start: NDArray[np.int64]
+    category_bits: NDArray[np.uint32]
+    value: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    class_weight: NDArray[np.float64] | None
+    variance: NDArray[np.float64] | None
+    tree_output: NDArray[np.int32]
+    base: NDArray[np.float64]
+    divisor: float
+    link: Literal["identity", "logistic", "softmax"]
+    label_rule: Literal["argmax", "positive", "nonnegative"]
+    classes: NDArray[Any] | None
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    input_dtype: np.dtype[Any]
+    missing: Literal["forbidden", "nan", "nan-or-zero"]
+    origin: Any | None
+    origin_node: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for name, dtype in _checks.ARRAYS.items():
+            if getattr(self, name) is not None:
+                # A view leaves the caller's own array writable.
+                array = np.ascontiguousarray(getattr(self, name), dtype=dtype).view()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
+        _checks.check_forest(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # pickles forget that arrays are read-only
+
+    @staticmethod
+    def from_model(model: Any) -> Forest:
+        """Translate a fitted model.
+
+        Parameters
+        ----------
+        model : fitted scikit-learn RandomForest, ExtraTrees, DecisionTree, ExtraTree, or Bagging of trees
+            Classifier or regressor, with a single output. It is kept as `origin` and never changed.
+        """
+        return import_model(model)
+
+    @property
+    def n_trees(self) -> int:
+        return self.tree_start.size - 1
+
+    @property
+    def n_nodes(self) -> int:
+        return self.feature.size
+
+    @property
+    def n_splits(self) -> int:
+        return int(np.count_nonzero(self.is_split))
+
+    @property
+    def n_outputs(self) -> int:
+        return self.base.size
+
+    @property
+    def is_classifier(self) -> bool:
+        return self.classes is not None
+
+    @cached_property
+    def is_split(self) -> NDArray[np.bool_]:
+        """Mask of the nodes that have children."""
+        return _read_only(self.feature >= 0)
+
+    @cached_property
+    def tree_of_node(self) -> NDArray[np.int32]:
+        """Number of the tree each node belongs to."""
+        return _read_only(np.repeat(np.arange(self.n_trees, dtype=np.int32), np.diff(self.tree_start)))
+
+    @cached_property
+    def depth(self) -> NDArray[np.int32]:
+        """Number of splits above each node."""
+        return _read_only(depths(self.parent))
+
+    def prepare_rows(self, X: Any, name: str = "X") -> NDArray[Any]:
+        """Turn rows of any common form into the array that the kernels take, or say what is wrong with them.
+
+        Parameters
+        ----------
+        X : numpy array, pandas table or scipy sparse matrix of shape (n_rows, n_features)
+        name : str
+            What the caller calls the rows; error messages use it.
+
+        Returns
+        -------
+        rows : C-contiguous array of `input_dtype`
+        """
+        return as_rows(
+            X,
+            name,
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+            dtype=self.input_dtype,
+            allow_nan=self.missing != "forbidden",
+        )
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Find where each row stops in each tree: absolute node numbers, of shape (n_rows, n_trees)."""
+        leaves: NDArray[np.int32] = find_leaves(
+            self.prepare_rows(X),
+            self.tree_start,
+            self.right,
+            self.feature,
+            self.threshold,
+            self.missing_left,
+            self.category_set,
+            self.category_start,
+            self.category_bits,
+            self.missing == "nan-or-zero",
+        )
+        return leaves
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """Add up what the trees answer, in their order: the score before the link, (n_rows, n_outputs)."""
+        scores: NDArray[np.float64] = sum_values(self.apply(X), self.value, self.tree_output, self.base)
+        scores /= self.divisor
+        return scores
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probability of each class, of shape (n_rows, n_classes)."""
+        if self.classes is None:
+            raise UnsupportedModelError("a regression forest has no class probabilities; use predict.")
+        scores = self.scores(X)
+        if self.link == "identity":
+            return scores
+        if self.link == "logistic":
+            return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
+        probabilities: NDArray[np.float64] = softmax(scores, axis=1)
+        return probabilities
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row, by the rule of the library the forest came from, or its target."""
+        scores = self.scores(X)
+        if self.classes is None:
+            return scores[:, 0]
+        if self.label_rule == "argmax":
+            label = np.argmax(scores, axis=1)
+        else:
+            label = (scores[:, 0] > 0 if self.label_rule == "positive" else scores[:, 0] >= 0).astype(np.intp)
+        return np.take(self.classes, label)
+
+    def prune(self, keep: ArrayLike) -> Forest:
+        """Cut off everything below the splits that do not stay.
+
+        Parameters
+        ----------
+        keep : bool array of shape (n_nodes,)
+            Mask of the splits that stay. With a split its parent must stay.
+
+        Returns
+        -------
+        forest : Forest
+            Holds only the nodes that are left, in their old order; splits that went are leaves now.
+        """
+        keep = _checks.check_keep(self, keep)
+        stays = (self.parent < 0) | keep[self.parent]
+        is_split = keep[stays]
+        # One slot more, so that "no node" (-1) finds itself.
+        number = np.append(np.cumsum(stays, dtype=np.int32) - np.int32(1), np.int32(-1))
+        return replace(
+            self,
+            tree_start=np.append(number[self.tree_start[:-1]], is_split.size),
+            parent=number[self.parent[stays]],
+            left=np.where(is_split, number[self.left[stays]], -1),
+            right=np.where(is_split, number[self.right[stays]], -1),
+            feature=np.where(is_split, self.feature[stays], -1),
+            threshold=np.where(is_split, self.threshold[stays], np.nan),
+            missing_left=self.missing_left[stays] & is_split,
+            category_set=np.where(is_split, self.category_set[stays], -1),
+            value=self.value[stays],
+            weight=self.weight[stays],
+            class_weight=None if self.class_weight is None else self.class_weight[stays],
+            variance=None if self.variance is None else self.variance[stays],
+            origin_node=self.origin_node[stays],
+        )
+
+    def to_sklearn(self) -> Any:
+        """Turn the forest back into an ordinary scikit-learn estimator of the class it came from.
+
+        The estimator predicts as this forest does, pickles, and holds only the nodes that are left. The
+        origin is not changed. Figures that describe the unpruned forest (`oob_score_` and the like) are left
+        out.
+        """
+        return to_sklearn(self)
+
+    def in_bag_counts(self, n_rows: int) -> NDArray[np.int32]:
+        """Count how often each training row is in the sample that each tree was grown on.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows the model was trained on: a check that the rows at hand are those.
+
+        Returns
+        -------
+        counts : int32 array of shape (n_trees, n_rows)
+        """
+        if self.origin is None:
+            raise InvalidInputError(
+                "the forest has no origin: only the fitted model it came from knows which rows its trees saw."
+            )
+        return in_bag_counts(self.origin, n_rows)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,42 @@
+"""Who translates which model: importers register here under the name of the class they understand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from budgetprune.errors import UnsupportedModelError
+
+if TYPE_CHECKING:
+    from budgetprune.forest._forest import Forest
+
+Importer = Callable[[Any], "Forest"]
+
+_importers: dict[str, Importer] = {}
+
+
+def importer(*names: str) -> Callable[[Importer], Importer]:
+    """Register a function as the importer of the classes called `names` ("library.Class").
+
+    Names instead of classes: a library that is not installed needs no import to be known. And exact names
+    instead of `isinstance`: a subclass may predict differently, and our copy would silently disagree with it.
+    """
+
+    def register(function: Importer) -> Importer:
+        _importers.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def import_model(model: Any) -> Forest:
+    """Hand the model to the importer of its class."""
+    kind = type(model)
+    name = f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"
+    if name not in _importers:
+        raise UnsupportedModelError(
+            f"cannot turn a {name} into a Forest. Supported are these classes, but not their subclasses: "
+            f"{', '.join(sorted(_importers))}. If the model is wrapped in a pipeline or a search, pass the "
+            "fitted model inside it."
+        )
+    return _importers[name](model)
