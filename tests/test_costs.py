@@ -1,4 +1,4 @@
-"""FeatureCosts: every way to say what features cost ends in the right sources and needs, or in a clear error."""
+"""FeatureCosts: every way to write costs ends in the right sources and needs, or in a clear error."""
 
 import copy
 import pickle
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import FrozenInstanceError
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -27,10 +28,7 @@ def sources(table: CostTable) -> dict[str, float]:
 
 def needs(table: CostTable) -> list[list[str]]:
     """What each feature needs, by name."""
-    ends = table.needs_start.tolist()
-    return [
-        [table.source_names[s] for s in table.needs[a:b]] for a, b in zip(ends[:-1], ends[1:], strict=True)
-    ]
+    return [[table.source_names[s] for s in table.needs[a:b]] for a, b in pairwise(table.needs_start)]
 
 
 # --- The cases of the design's table ------------------------------------------------------------------------
@@ -271,7 +269,10 @@ def test_what_makes_no_sense_in_sources_is_refused_at_once(message, prices, want
         ("costs names unknown features: 0", FeatureCosts({0: 1})),
         ("groups has 1 entries for 3 features", FeatureCosts(1, groups=["g"], group_costs=1)),
         ("groups names unknown features: 'Age'", FeatureCosts(1, groups={"Age": "g"}, group_costs=1)),
-        ("no cost for 'age', 'T3': in no group", FeatureCosts(groups=[None, "g", None], group_costs=1)),
+        (
+            "no costs, and no group, for 'age', 'T3'; put each",
+            FeatureCosts(groups=[None, "g", None], group_costs=1),
+        ),
         ("needs lacks 'T3'; write None", FeatureCosts.from_sources({}, {"age": None, "TSH": None})),
         ("needs names unknown features: 'T4'", FeatureCosts.from_sources({}, dict.fromkeys([*NAMES, "T4"]))),
     ],
@@ -282,7 +283,7 @@ def test_what_does_not_fit_the_features_is_named(message, costs):
 
 
 def test_one_column_cannot_be_priced_by_name_and_by_number():
-    with pytest.raises(InvalidInputError, match="two entries for column 1, by name and by number"):
+    with pytest.raises(InvalidInputError, match="costs has more than one entry for 'x1'"):
         FeatureCosts({0: 1, 1: 2, "x1": 3}).resolve(2)
 
 
@@ -305,7 +306,7 @@ def test_layout_is_a_sorted_csr_of_what_was_written(data):
     table = FeatureCosts.from_sources(prices, wanted).resolve(len(names), names)
     assert sources(table) == prices
     assert [set(entry) for entry in needs(table)] == [set(wanted[name]) for name in names]
-    for a, b in zip(table.needs_start[:-1], table.needs_start[1:], strict=True):
+    for a, b in pairwise(table.needs_start):
         assert np.all(np.diff(table.needs[a:b]) > 0)
     assert (table.price.dtype, table.needs_start.dtype, table.needs.dtype) == (np.float64, np.int64, np.int32)
     assert (table.n_sources, table.n_features) == (len(prices), len(names))

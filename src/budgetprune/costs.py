@@ -186,7 +186,13 @@ class FeatureCosts:
             shared = features.spread(self._shared, "needs", "write None for a feature that is free")
         else:
             shared = features.spread(self._shared, "groups")
-            self._refuse_unpaid(features, shared)
+            if self._own is None:
+                _refuse(
+                    [repr(name) for name, groups in zip(features.names, shared, strict=True) if not groups],
+                    "there are no costs, and no group, for",
+                    "; put each in a group of its own, or give costs for all features (0 where only the "
+                    "group is paid for)",
+                )
         own = [] if self._own is None else features.spread(self._own, "costs", "write 0 for what is free")
 
         names = _with_groups(features.names[: len(own)], [str(source) for source, _ in self._prices])
@@ -200,14 +206,6 @@ class FeatureCosts:
             needs_start=_frozen(np.cumsum([0, *map(len, needs)]), np.int64),
             needs=_frozen([source for needed in needs for source in needed], np.int32),
         )
-
-    def _refuse_unpaid(self, features: "_Features", groups: list[Any]) -> None:
-        alone = [repr(name) for name, group in zip(features.names, groups, strict=True) if not group]
-        if alone and self._own is None:
-            raise InvalidInputError(
-                f"no cost for {_listed(alone)}: in no group, and no costs are given; put each in a group of "
-                "its own, or give costs for all features (0 where only the group is paid for)"
-            )
 
     def _set(
         self, own: float | PerFeature | None, shared: PerFeature, prices: PriceList, complete: bool
@@ -256,17 +254,13 @@ class _Features:
                 raise InvalidInputError(f"{what} has {len(entries)} entries for {len(self.names)} features")
             return list(entries)
         unknown = [repr(key) for key in entries if key not in self.column]
-        if unknown:
-            raise InvalidInputError(
-                f"{what} names unknown features: {_listed(unknown)}; X has {_listed(map(repr, self.names))}"
-            )
+        _refuse(unknown, f"{what} names unknown features:", f"; X has {_listed(map(repr, self.names))}")
         by_column = {self.column[key]: entry for key, entry in entries.items()}
-        if len(by_column) < len(entries):
-            twice = Counter(self.column[key] for key in entries).most_common(1)[0][0]
-            raise InvalidInputError(f"{what} has two entries for column {twice}, by name and by number")
-        missing = [repr(name) for k, name in enumerate(self.names) if k not in by_column]
-        if missing and if_missing:
-            raise InvalidInputError(f"{what} lacks {_listed(missing)}; {if_missing}")
+        if len(by_column) < len(entries):  # by name and by number
+            _refuse_duplicates((self.names[self.column[key]] for key in entries), what)
+        if if_missing:
+            missing = [repr(name) for k, name in enumerate(self.names) if k not in by_column]
+            _refuse(missing, f"{what} lacks", f"; {if_missing}")
         return [by_column.get(k) for k in range(len(self.names))]
 
 
@@ -346,10 +340,7 @@ def _read_group_costs(groups: PerFeature, group_costs: object) -> PriceList:
     prices = _price_list(group_costs, "group_costs")
     _refuse_unpriced(groups, prices, "group_costs")
     unknown = [repr(group) for group, _ in prices if group not in used]
-    if unknown:
-        raise InvalidInputError(
-            f"group_costs names unknown groups: {_listed(unknown)}; no feature is in them"
-        )
+    _refuse(unknown, "group_costs names unknown groups:", "; no feature is in them")
     return prices
 
 
@@ -368,10 +359,7 @@ def _read_shared(entries: PerFeature, what: str) -> PerFeature:
 
     read = _map(sources, entries)
     bad = [shown for shown, entry in _shown(read) if entry is None]
-    if bad:
-        raise InvalidInputError(
-            f"{what} must be names, sequences of names or None, but are not for {_listed(bad)}"
-        )
+    _refuse(bad, f"{what} must be names, sequences of names or None, but are not for")
     return read
 
 
@@ -418,10 +406,7 @@ def _checked(entries: Iterable[tuple[str, Any]], what: str) -> list[float]:
         prices.append(price)
         if not 0 <= price < inf:
             bad.append(f"{shown} ({reprlib.repr(entry)})")
-    if bad:
-        raise InvalidInputError(
-            f"{what} must be finite numbers of at least 0, but are not for {_listed(bad)}"
-        )
+    _refuse(bad, f"{what} must be finite numbers of at least 0, but are not for")
     return prices
 
 
@@ -434,19 +419,23 @@ def _map(function: Callable[[Any], Any], entries: PerFeature) -> PerFeature:
 # --- Saying what is wrong -----------------------------------------------------------------------------------
 
 
+def _refuse(culprits: list[str], problem: str, advice: str = "") -> None:
+    if culprits:
+        raise InvalidInputError(f"{problem} {_listed(culprits)}{advice}")
+
+
 def _refuse_unpriced(needs: PerFeature, prices: PriceList, what: str) -> None:
     priced = dict(prices)
     # Each source once, with a feature that needs it.
     bad = {source: shown for shown, sources in _shown(needs) for source in sources if source not in priced}
-    if bad:
-        listed = _listed(f"{source!r} (of {shown})" for source, shown in bad.items())
-        raise InvalidInputError(f"{what} lacks {listed}; give each a price")
+    _refuse(
+        [f"{source!r} (of {shown})" for source, shown in bad.items()], f"{what} lacks", "; give each a price"
+    )
 
 
 def _refuse_duplicates(labels: Iterable[Hashable], what: str) -> None:
     twice = [repr(label) for label, count in Counter(labels).items() if count > 1]
-    if twice:
-        raise InvalidInputError(f"{what} has more than one entry for {_listed(twice)}")
+    _refuse(twice, f"{what} has more than one entry for")
 
 
 def _shown(entries: PerFeature) -> list[tuple[str, Any]]:
