@@ -228,7 +228,8 @@ class Forest:
             label = np.argmax(scores, axis=1)
         else:
             label = (scores[:, 0] > 0 if self.label_rule == "positive" else scores[:, 0] >= 0).astype(np.intp)
-        return np.take(self.classes, label)
+        labels: NDArray[Any] = self.classes[label]
+        return labels
 
     def prune(self, keep: ArrayLike) -> Forest:
         """Cut off everything below the splits that do not stay.

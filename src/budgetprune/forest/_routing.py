@@ -15,7 +15,8 @@ ZERO = 1e-35
 BLOCK = 256
 
 
-@njit(cache=True)
+# Inlined by numba: LLVM does not inline calls with so many arrays, and a call per step costs a factor of four.
+@njit(cache=True, inline="always")
 def goes_left(
     x: Any,
     h: Any,
@@ -34,19 +35,23 @@ def goes_left(
     if np.isnan(x):
         return bool(missing_left[h])
     s = category_set[h]
-    if s < 0:
-        if zero_is_missing and abs(x) <= ZERO:
-            return bool(missing_left[h])
-        return bool(x <= threshold[h])
-    first = category_start[s]
-    if x < 0 or x >= 32 * (category_start[s + 1] - first):
-        return False
-    category = np.int64(x)
-    word = category_bits[first + category // 32]
-    return bool((word >> np.uint32(category % 32)) & np.uint32(1))
+    if s >= 0:
+        return has_category(x, category_bits[category_start[s] : category_start[s + 1]])
+    if zero_is_missing and abs(x) <= ZERO:
+        return bool(missing_left[h])
+    return bool(x <= threshold[h])
 
 
 @njit(cache=True)
+def has_category(x: Any, bits: NDArray[np.uint32]) -> bool:
+    """Is `x` the number of a category in the set? Bit `c % 32` of word `c // 32` says so for category `c`."""
+    if not 0 <= x < 32 * bits.size:
+        return False
+    category = np.int64(x)
+    return bool(bits[category >> 5] >> np.uint32(category & 31) & np.uint32(1))
+
+
+@njit(cache=True, inline="always")
 def find_leaf(
     row: NDArray[Any],
     root: Any,
