@@ -15,7 +15,7 @@ ZERO = 1e-35
 BLOCK = 256
 
 
-# Inlined by numba: LLVM does not inline calls with so many arrays, and a call per step costs a factor of four.
+# Inlined by numba: LLVM leaves calls with so many arrays alone, and a call per step costs a factor of four.
 @njit(cache=True, inline="always")
 def goes_left(
     x: Any,

@@ -103,18 +103,12 @@ def _check_finite(
     with np.errstate(invalid="ignore", over="ignore"):
         if np.isfinite(np.sum(rows, dtype=np.float64)):
             return
-    for is_bad, what, hint in (
-        (np.isinf, f"an infinity or a number too large for {rows.dtype}", "clip or rescale it."),
-        (
-            np.isnan,
-            "a missing value",
-            "this forest cannot route missing values: impute them as in its training.",
-        ),
-    ):
-        if is_bad is np.isnan and allow_nan:
-            continue
-        bad = np.argwhere(is_bad(rows))
-        if len(bad):
-            row, k = bad[0]
-            feature = f"feature {k}" if feature_names is None else f"feature {feature_names[k]!r}"
-            raise InvalidInputError(f"{name} has {what} in row {row}, {feature} ({len(bad)} in all); {hint}")
+    too_large = np.isinf(rows), f"an infinity or a number too large for {rows.dtype}", "clip or rescale it"
+    absent = np.isnan(rows), "a missing value", "this forest cannot route it, so impute it as in training"
+    for is_bad, what, advice in [too_large] if allow_nan else [too_large, absent]:
+        if is_bad.any():
+            row, k = np.argwhere(is_bad)[0]
+            feature = k if feature_names is None else repr(feature_names[k])
+            raise InvalidInputError(
+                f"{name} has {what} in row {row}, feature {feature} ({is_bad.sum()} in all); {advice}."
+            )

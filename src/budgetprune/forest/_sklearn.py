@@ -14,14 +14,13 @@ from sklearn.tree import (
     ExtraTreeClassifier,
     ExtraTreeRegressor,
 )
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest._forest import Forest
 from budgetprune.forest._layout import class_columns, node_table
 from budgetprune.forest._registry import importer
-from budgetprune.forest._topology import preorder
+from budgetprune.forest._topology import in_preorder
 
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
 
@@ -81,25 +80,12 @@ def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None 
         )
     tables = [node_table(tree.tree_) for tree in trees]
     start = np.concatenate([[0], np.cumsum([table.size for table in tables])])
-    shift = np.repeat(start[:-1], np.diff(start))
     table = np.concatenate(tables)
     if columns is not None:
-        # A leaf's -2 would be taken for a column, so only splits are translated.
         for nodes, seen in zip(np.split(table, start[1:-1]), columns, strict=True):
             is_split = nodes["feature"] >= 0
             nodes["feature"][is_split] = seen[nodes["feature"][is_split]]
-
-    order = preorder(start, *(_shifted(table[child], shift) for child in ("left_child", "right_child")))
-    new_number = np.empty(order.size + 1, dtype=np.int32)
-    new_number[order] = np.arange(order.size)
-    new_number[-1] = -1  # "no node" stays "no node"
-    left, right = (
-        new_number[_shifted(table[child], shift)[order]] for child in ("left_child", "right_child")
-    )
-    split = np.flatnonzero(left >= 0)
-    parent = np.full(order.size, -1, dtype=np.int32)
-    parent[left[split]] = parent[right[split]] = split
-
+    order, parent, left, right = in_preorder(start, table["left_child"], table["right_child"])
     table = table[order]
     is_split = left >= 0
     classes = model.classes_ if is_classifier(model) else None
@@ -132,15 +118,11 @@ def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None 
         n_features=model.n_features_in_,
         feature_names=tuple(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None,
         input_dtype=np.dtype(np.float32),
-        missing="nan" if _routes_missing_values(trees[0]) else "forbidden",
+        # Which settings can route missing values differs between versions of scikit-learn; its trees know.
+        missing="nan" if trees[0]._support_missing_values(None) else "forbidden",
         origin=model,
-        origin_node=order - shift,
+        origin_node=order - np.repeat(start[:-1], np.diff(start)),
     )
-
-
-def _shifted(child: NDArray[np.int64], shift: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Absolute numbers of the children; -1 stays -1."""
-    return np.where(child >= 0, child + shift, -1)
 
 
 def _values(tree: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
@@ -157,8 +139,3 @@ def _snapped(amount: NDArray[np.float64]) -> NDArray[np.float64]:
     """Undo the rounding of (count / weight) * weight: a few ulps from an integer, it was that integer."""
     nearest = np.rint(amount)
     return np.where(np.abs(amount - nearest) <= 4 * np.finfo(np.float64).eps * nearest, nearest, amount)
-
-
-def _routes_missing_values(tree: Any) -> bool:
-    """scikit-learn's rule: most criteria learn where missing values go, constrained trees never do."""
-    return bool(get_tags(tree).input_tags.allow_nan) and tree.monotonic_cst is None

@@ -7,24 +7,42 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-@njit(cache=True)
-def preorder(
+def in_preorder(
     tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """List the nodes of every tree so that parents come before children and left subtrees before right ones.
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Renumber the nodes so that a subtree is a contiguous range and a left child follows its parent.
 
     Trees grown best-first (`max_leaf_nodes`) number their nodes as they were found; the rest of the package
-    relies on pre-order, where a subtree is a contiguous range and the left child is the next node.
+    relies on pre-order.
 
     Parameters
     ----------
     tree_start : offsets of each tree's nodes; a tree's root is its first node
-    left, right : absolute numbers of the children, negative at leaves
+    left, right : numbers of the children within their tree, negative at leaves
 
     Returns
     -------
-    order : the old number of each new node
+    order : the old absolute number of each node
+    parent, left, right : the new absolute numbers, -1 where there is none
     """
+    shift = np.repeat(tree_start[:-1], np.diff(tree_start))
+    left, right = (np.where(child >= 0, child + shift, -1) for child in (left, right))
+    order = preorder(tree_start, left, right)
+    new_number = np.empty(order.size + 1, dtype=np.int32)
+    new_number[order] = np.arange(order.size)
+    new_number[-1] = -1  # "no node" (-1) stays "no node"
+    new_left, new_right = new_number[left[order]], new_number[right[order]]
+    split = np.flatnonzero(new_left >= 0)
+    parent = np.full(order.size, -1, dtype=np.int32)
+    parent[new_left[split]] = parent[new_right[split]] = split
+    return order, parent, new_left, new_right
+
+
+@njit(cache=True)
+def preorder(
+    tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """List the nodes of every tree: a node, then its left subtree, then its right one."""
     order = np.empty(left.size, dtype=np.int64)
     waiting = np.empty(left.size, dtype=np.int64)
     n_done = 0
