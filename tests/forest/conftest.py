@@ -134,6 +134,7 @@ ZOO: dict[str, Callable[[], Any]] = {
     ),
     "tree, weights": classifier(DecisionTreeClassifier(random_state=0), sample_weight=WEIGHT),
     "extra tree": classifier(ExtraTreeClassifier(random_state=0)),
+    "extra tree, best splitter": classifier(ExtraTreeClassifier(splitter="best", random_state=0)),
     "bag": classifier(BaggingClassifier(random_state=0), names=["x", "y", "z"]),
     "bag, some columns": classifier(
         BaggingClassifier(DecisionTreeClassifier(max_depth=4), max_features=0.5, random_state=0)

@@ -272,6 +272,13 @@ class Forest:
         The estimator predicts as this forest does, pickles, and holds only the nodes that are left. The
         origin is not changed. Figures that describe the unpruned forest (`oob_score_` and the like) are left
         out.
+
+        Notes
+        -----
+        The result converts to ONNX as any model of its class does, with the limits that skl2onnx 1.20 and
+        onnxruntime have for all of them: sums are in single precision, so near ties can fall the other way;
+        models of a single class, and bags whose trees miss classes, do not run; and *missing values are sent
+        to the wrong side without a word*, so impute them first.
         """
         return to_sklearn(self)
 
