@@ -1,0 +1,179 @@
+"""Proof of quality: a lower bound on every pruning's objective, from any multipliers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from budgetprune.problem._problem import PruningProblem
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a pruning can be from the best one, at most.
+
+    Attributes
+    ----------
+    objective : float
+        Error plus lambda times cost, recomputed from the pruning alone.
+    bound : float
+        No pruning has a smaller objective; computed from the multipliers alone.
+    gap : float
+        Their difference, relative to the objective of the forest that is pruned to its roots.
+    """
+
+    objective: float
+    bound: float
+    gap: float
+
+    @classmethod
+    def of(cls, objective: float, bound: float, scale: float) -> Certificate:
+        """Compare the two on a scale; where that is 0, nothing but the optimum has a finite gap."""
+        excess = objective - bound
+        gap = excess / scale if scale > 0 else 0.0 if excess <= 0 else float("inf")
+        return cls(objective, bound, gap)
+
+
+def dual_value(problem: PruningProblem, beta: NDArray[np.float64], lam: float) -> float:
+    """Find the least Lagrangian at `beta`: trees are pruned on their own, and so are sources acquired.
+
+    The constraint "a split that stays has its sources" is dropped, and beta is paid for it instead: by the
+    trees where they first use a source, to the rows that acquire it.
+    """
+    forest = problem.forest
+    trees = tree_values(
+        forest.tree_start,
+        forest.right,
+        problem.error,
+        lam * problem.computation,
+        problem.use_tree_start,
+        problem.use_node,
+        problem.use_start,
+        beta,
+    )
+    by_source = np.argsort(problem.use_source, kind="stable")
+    sources = overpaid(
+        lam * problem.costs.price,
+        problem.row_weight,
+        problem.order,
+        problem.row_start,
+        forest.tree_of_node,
+        by_source,
+        np.searchsorted(problem.use_source[by_source], np.arange(problem.n_sources + 1)),
+        problem.use_node,
+        problem.use_start,
+        beta,
+    )
+    return float(trees.sum() + sources.sum())
+
+
+@njit(cache=True)
+def tree_value(
+    root: int,
+    end: int,
+    right: NDArray[np.int32],
+    error: NDArray[np.float64],
+    charge: NDArray[np.float64],
+    use_node: NDArray[np.int32],
+    use_start: NDArray[np.int64],
+    beta: NDArray[np.float64],
+) -> float:
+    """Find the best pruning of one tree that pays beta at first uses: its "shortest path", by recursion.
+
+    ``V(h) = min(error[h], B_h + charge[h] + V(left) + V(right))``, where B_h adds up beta at h.
+    """
+    value = error[root:end].copy()
+    k = use_node.size - 1
+    for h in range(end - 1, root - 1, -1):
+        paid = charge[h]
+        while k >= 0 and use_node[k] == h:
+            for a in range(use_start[k], use_start[k + 1]):
+                paid += beta[a]
+            k -= 1
+        if right[h] >= 0:
+            value[h - root] = min(error[h], paid + value[h + 1 - root] + value[right[h] - root])
+    return float(value[0])
+
+
+@njit(cache=True, parallel=True)
+def tree_values(
+    tree_start: NDArray[np.int64],
+    right: NDArray[np.int32],
+    error: NDArray[np.float64],
+    charge: NDArray[np.float64],
+    use_tree_start: NDArray[np.int64],
+    use_node: NDArray[np.int32],
+    use_start: NDArray[np.int64],
+    beta: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """V(root) of every tree."""
+    values = np.empty(tree_start.size - 1)
+    for t in prange(values.size):
+        a, b = use_tree_start[t], use_tree_start[t + 1]
+        values[t] = tree_value(
+            tree_start[t],
+            tree_start[t + 1],
+            right,
+            error,
+            charge,
+            use_node[a:b],
+            use_start[a : b + 1],
+            beta,
+        )
+    return values
+
+
+@njit(cache=True)
+def overpaid_for_source(
+    uses: NDArray[np.int64],
+    price: NDArray[np.float64],
+    order: NDArray[np.int32],
+    row_start: NDArray[np.int32],
+    tree_of_node: NDArray[np.int32],
+    use_node: NDArray[np.int32],
+    use_start: NDArray[np.int64],
+    beta: NDArray[np.float64],
+) -> float:
+    """How much more than its price the trees pay for one source, over all rows: at most 0."""
+    left = price  # what is left of each row's price
+    for k in uses:
+        h = use_node[k]
+        rows = order[tree_of_node[h]]
+        for q in range(use_start[k + 1] - use_start[k]):
+            left[rows[row_start[h] + q]] -= beta[use_start[k] + q]
+    return float(np.minimum(left, 0.0).sum())
+
+
+@njit(cache=True, parallel=True)
+def overpaid(
+    price: NDArray[np.float64],
+    row_weight: NDArray[np.float64],
+    order: NDArray[np.int32],
+    row_start: NDArray[np.int32],
+    tree_of_node: NDArray[np.int32],
+    by_source: NDArray[np.int64],
+    source_start: NDArray[np.int64],
+    use_node: NDArray[np.int32],
+    use_start: NDArray[np.int64],
+    beta: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """How much more than its price the trees pay for each source; uses are listed source by source."""
+    values = np.empty(price.size)
+    # By source, not by tree: trees add to the same rows, and in which order decides the last bits.
+    for s in prange(price.size):
+        values[s] = overpaid_for_source(
+            by_source[source_start[s] : source_start[s + 1]],
+            price[s] * row_weight,
+            order,
+            row_start,
+            tree_of_node,
+            use_node,
+            use_start,
+            beta,
+        )
+    return values

@@ -1,0 +1,193 @@
+"""What it costs in accuracy to stop at a node: e_h of the paper, on any rows, for any loss that adds up.
+
+Two steps that know nothing of each other. An *estimate* decides which rows count, and tallies what the rows
+at each node are: the weight of each class, or weight, mean and scatter of the targets. A *loss* reads the
+tally beside what the node answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.problem._rows import RoutedRows, route
+from budgetprune.problem._tally import tally_rows
+from budgetprune.problem._targets import as_targets, as_weights, class_weight
+
+Estimate: TypeAlias = Literal["in-bag", "out-of-bag", "held-out", "pooled"]
+Loss: TypeAlias = Literal["misclassification", "brier", "squared"]
+Tally: TypeAlias = NDArray[np.float64]
+
+_ADVICE = {
+    "in-bag": "all its training rows have weight 0",
+    "out-of-bag": "all training rows with a weight are in its bag (as without bootstrap); "
+    "use error='in-bag', or 'held-out' with y_cost",
+    "held-out": "all rows of X_cost have weight 0 once classes are weighted",
+    "pooled": "all training rows are in its bag, and all rows of X_cost have weight 0",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows with their targets and weights, as the user gave them, and what the user calls them."""
+
+    X: Any
+    y: Any
+    weight: Any
+    suffix: Literal["cost", "train"]
+
+    def targets(self, forest: Forest, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Check targets and weights; class weights of the model are multiplied into the weights."""
+        target = as_targets(forest, self.y, n_rows, f"y_{self.suffix}")
+        name = "sample_weight" if self.suffix == "cost" else "sample_weight_train"
+        weight = as_weights(self.weight, n_rows, name)
+        if forest.is_classifier:
+            weight = weight * class_weight(forest, target)[target]
+        return target, weight
+
+
+def node_errors(
+    forest: Forest,
+    estimate: Estimate,
+    loss: Loss,
+    cost_rows: LabelledRows,
+    routed: RoutedRows,
+    train_rows: LabelledRows,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Measure what each node loses if it is a leaf, and the weight it is measured on in each tree.
+
+    Parameters
+    ----------
+    forest : Forest
+    estimate, loss : which rows count, and how
+    cost_rows : rows whose costs are counted; held-out errors are theirs
+    routed : the same rows, in leaf order
+    train_rows : rows that the trees were grown on
+
+    Returns
+    -------
+    lost : float64 array of shape (n_nodes,)
+        Weight lost at the node; sums of weights are exact if weights are integers.
+    counted : float64 array of shape (n_trees,)
+    """
+    if estimate == "in-bag":
+        tallies = [_in_bag(forest, train_rows)]
+    elif estimate == "out-of-bag":
+        tallies = [_out_of_bag(forest, train_rows)]
+    elif estimate == "held-out":
+        tallies = [_held_out(forest, cost_rows, routed)]
+    else:
+        tallies = [_out_of_bag(forest, train_rows), _held_out(forest, cost_rows, routed)]
+    roots = forest.tree_start[:-1]
+    lost = np.sum([_LOSSES[loss](forest.value, tally) for tally in tallies], axis=0)
+    counted = np.sum([_weight(forest, tally[roots]) for tally in tallies], axis=0)
+    empty = np.flatnonzero(counted == 0)
+    if empty.size:
+        raise InvalidInputError(
+            f"tree {empty[0]} has no counted weight ({empty.size} such tree(s)): {_ADVICE[estimate]}."
+        )
+    return lost, counted
+
+
+def check_estimate(estimate: str) -> None:
+    """Raise unless the estimate is one we know."""
+    if estimate not in get_args(Estimate):
+        raise InvalidInputError(f"error={estimate!r} is unknown; use one of {_options(get_args(Estimate))}.")
+
+
+def check_loss(forest: Forest, loss: str | None) -> Loss:
+    """Return the loss, or the usual one if it is None; raise unless it fits the forest."""
+    if np.any(forest.tree_output >= 0) or forest.link != "identity":
+        raise InvalidInputError("node errors are defined for trees that are averaged, not for boosted ones.")
+    fitting = get_args(Loss)[:2] if forest.is_classifier else get_args(Loss)[2:]
+    if loss is not None and loss not in fitting:
+        kind = "a classifier" if forest.is_classifier else "a regressor"
+        raise InvalidInputError(f"loss={loss!r} does not fit {kind}; use {_options(fitting)}.")
+    return cast(Loss, fitting[0] if loss is None else loss)
+
+
+def _options(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names))
+
+
+# --- Estimates: which rows count ----------------------------------------------------------------------------
+
+
+def _in_bag(forest: Forest, rows: LabelledRows) -> Tally:
+    """Rows count in the trees that were grown on them, as often as the bootstrap drew them (the paper)."""
+    if forest.is_classifier and forest.class_weight is not None:
+        return forest.class_weight
+    if not forest.is_classifier and forest.variance is not None:
+        # Rounding may leave the variance of equal targets a little below 0.
+        scatter = np.maximum(forest.variance, 0) * forest.weight
+        return np.column_stack([forest.weight, forest.value[:, 0], scatter])
+    return _training(
+        forest, rows, lambda counts: counts, "in-bag errors of this forest, which remembers none,"
+    )
+
+
+def _out_of_bag(forest: Forest, rows: LabelledRows) -> Tally:
+    """Training rows count in the trees that have not seen them."""
+    return _training(forest, rows, lambda counts: (counts == 0).astype(np.int32), "out-of-bag errors")
+
+
+def _training(
+    forest: Forest, rows: LabelledRows, times: Callable[[NDArray[np.int32]], NDArray[np.int32]], what: str
+) -> Tally:
+    if rows.X is None or rows.y is None:
+        raise InvalidInputError(f"{what} need the training rows: pass X_train and y_train.")
+    X = forest.prepare_rows(rows.X, "X_train")
+    target, weight = rows.targets(forest, len(X))
+    counts = forest.in_bag_counts(len(X))
+    return tally_rows(forest, route(forest, X), target, weight, times(counts))
+
+
+def _held_out(forest: Forest, rows: LabelledRows, routed: RoutedRows) -> Tally:
+    """Rows whose costs are counted also count errors, once in every tree."""
+    if rows.y is None:
+        raise InvalidInputError("held-out errors need the labels (or targets) of X_cost: pass y_cost.")
+    return tally_rows(forest, routed, *rows.targets(forest, routed.order.shape[1]))
+
+
+def _weight(forest: Forest, tally: Tally) -> NDArray[np.float64]:
+    """All the weight in a tally."""
+    weight: NDArray[np.float64] = tally.sum(axis=1) if forest.is_classifier else tally[:, 0]
+    return weight
+
+
+# --- Losses: what a node loses on the rows of a tally -------------------------------------------------------
+
+
+def _misclassified(value: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
+    """Weight of the rows whose class is not the node's own label."""
+    others = tally.copy()
+    np.put_along_axis(others, np.argmax(value, axis=1)[:, np.newaxis], 0.0, axis=1)
+    lost: NDArray[np.float64] = others.sum(axis=1)
+    return lost
+
+
+def _brier(value: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
+    """Squared distance of the node's probabilities p from a row of class k: |p|^2 - 2 p_k + 1."""
+    length = np.einsum("hk,hk->h", value, value)
+    lost: NDArray[np.float64] = np.einsum("hk,hk->h", tally, (1 + length)[:, np.newaxis] - 2 * value)
+    return lost
+
+
+def _squared(value: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
+    """Squared distance of the node's answer from the targets: around their mean, plus that of the mean."""
+    weight, mean, scatter = tally.T
+    lost: NDArray[np.float64] = scatter + weight * (mean - value[:, 0]) ** 2
+    return lost
+
+
+_LOSSES: dict[Loss, Callable[[NDArray[np.float64], Tally], NDArray[np.float64]]] = {
+    "misclassification": _misclassified,
+    "brier": _brier,
+    "squared": _squared,
+}

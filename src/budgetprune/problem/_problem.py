@@ -1,0 +1,280 @@
+"""`PruningProblem`: forest, node errors, prices and the rows that pay them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from budgetprune.costs import FeatureCosts
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest, _checks
+from budgetprune.problem._certificate import Certificate, dual_value
+from budgetprune.problem._errors import (
+    Estimate,
+    LabelledRows,
+    Loss,
+    check_estimate,
+    check_loss,
+    node_errors,
+)
+from budgetprune.problem._rows import frozen, route
+from budgetprune.problem._tally import reached_weight
+from budgetprune.problem._targets import as_weights
+from budgetprune.problem._uses import acquire, first_uses
+from budgetprune.pruning import Pruning
+
+if TYPE_CHECKING:
+    from budgetprune.path import PruningPath
+
+
+class PruningProblem:
+    """Say which pruning is best: the one with the least ``error + lam * (cost + computation)``.
+
+    This is program (IP) of the paper, as arrays. A pruning is a mask `keep` of the splits that stay, closed
+    under "parent". The problem knows what any pruning is worth, and how to check a proof that none is better;
+    finding the best one is the solvers' work.
+
+    Parameters
+    ----------
+    forest : Forest
+    X_cost : array-like of shape (n_examples, n_features)
+        Rows whose costs are counted; best not those that the trees were grown on.
+    y_cost : array-like of shape (n_examples,), optional
+        Their labels or targets, for held-out and pooled errors.
+    costs : FeatureCosts, or anything that `FeatureCosts.of` takes
+        None means 1 per feature.
+    error : {"in-bag", "out-of-bag", "held-out", "pooled"}
+        Rows on which a node's error is measured: those its tree was grown on (the paper), the training rows
+        its tree has not seen, those of `X_cost`, or the latter two together.
+    loss : {"misclassification", "brier", "squared"}, optional
+        What is lost at a node; None means misclassification for classifiers, squared for regressors.
+    X_train, y_train : array-like, optional
+        The rows that the model was trained on, in their order, for out-of-bag and pooled errors (and for
+        in-bag ones if the model does not remember enough).
+    sample_weight : array-like of shape (n_examples,), optional
+        Weights of the rows of `X_cost`, for costs and for held-out errors.
+    sample_weight_train : array-like, optional
+        Weights of the rows of `X_train`.
+    computation_weight : float
+        Price of one more split on an example's way, in units of cost; summed over trees.
+
+    Attributes
+    ----------
+    costs : CostTable
+    n_examples, n_sources, n_uses, n_incidences : int
+    lost : float64 array of shape (n_nodes,)
+        Weight that a node loses if it is a leaf (e_h of the paper), exact if weights are integers.
+    counted : float64 array of shape (n_trees,)
+        Weight on which it is measured in each tree.
+    error : float64 array of shape (n_nodes,)
+        ``lost / (counted * n_trees)``: the error of a pruning is its sum over the leaves.
+    gain, lost_gain : float64 arrays of shape (n_nodes,)
+        What a split improves: `error` (`lost`) of the node minus that of its children; 0 at leaves.
+    row_weight : float64 array of shape (n_examples,)
+        Share of each example in the average cost; sums to 1.
+    order : int32 array of shape (n_trees, n_examples)
+    row_start, row_stop : int32 arrays of shape (n_nodes,)
+        Node `h` of tree `t` is reached by the examples ``order[t, row_start[h]:row_stop[h]]`` (S_h of the
+        paper), in ascending order.
+    use_node, use_source : int32 arrays of shape (n_uses,)
+        First uses (u_tki of the paper): the split's feature needs the source, and no split above does. Only
+        sources with a price; sorted by node, then by source.
+    use_start : int64 array of shape (n_uses + 1,)
+        Incidence ``use_start[k] + q`` is use `k` by the example ``order[t, row_start[use_node[k]] + q]``.
+    use_tree_start : int64 array of shape (n_trees + 1,)
+        Offsets of each tree's uses.
+    computation : float64 array of shape (n_nodes,)
+        `computation_weight` times the share of the examples that reach a split; 0 at leaves. Average depth,
+        as the paper counts it, is the sum of that share over the splits that stay.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        X_cost: Any,
+        y_cost: Any = None,
+        *,
+        costs: Any = None,
+        error: Estimate = "in-bag",
+        loss: Loss | None = None,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+        sample_weight_train: Any = None,
+        computation_weight: float = 0.0,
+    ) -> None:
+        check_estimate(error)
+        loss = check_loss(forest, loss)
+        computation_weight = _at_least_zero(computation_weight, "computation_weight")
+        self.forest = forest
+        self.costs = FeatureCosts.of(costs).resolve(forest.n_features, forest.feature_names)
+        X = forest.prepare_rows(X_cost, "X_cost")
+        weight = as_weights(sample_weight, len(X), "sample_weight")
+        self.row_weight = frozen(weight / weight.sum())
+
+        rows = route(forest, X)
+        self.order, self.row_start, self.row_stop = rows.order, rows.start, rows.stop
+        uses = first_uses(forest, self.costs, rows)
+        self.use_node, self.use_source = uses.node, uses.source
+        self.use_start, self.use_tree_start = uses.start, uses.tree_start
+
+        lost, counted = node_errors(
+            forest,
+            error,
+            loss,
+            LabelledRows(X_cost, y_cost, sample_weight, "cost"),
+            rows,
+            LabelledRows(X_train, y_train, sample_weight_train, "train"),
+        )
+        self.lost, self.counted = frozen(lost), frozen(counted)
+        self.error = frozen(lost / (counted * forest.n_trees)[forest.tree_of_node])
+        self.gain, self.lost_gain = self._gain(self.error), self._gain(self.lost)
+        share = reached_weight(forest, rows, weight) / weight.sum() if computation_weight else 0.0
+        self.computation = frozen(np.where(forest.is_split, computation_weight * share, 0.0))
+
+    @property
+    def n_examples(self) -> int:
+        return len(self.row_weight)
+
+    @property
+    def n_sources(self) -> int:
+        return self.costs.n_sources
+
+    @property
+    def n_uses(self) -> int:
+        return len(self.use_node)
+
+    @property
+    def n_incidences(self) -> int:
+        return int(self.use_start[-1])
+
+    @property
+    def unpruned(self) -> NDArray[np.bool_]:
+        """The pruning that keeps every split."""
+        return self.forest.is_split
+
+    # --- What a pruning is worth ----------------------------------------------------------------------------
+
+    def check_keep(self, keep: ArrayLike) -> NDArray[np.bool_]:
+        """Return `keep` as a mask if it is a pruning, else raise an error that says why it is none."""
+        return _checks.check_keep(self.forest, keep)
+
+    def error_of(self, keep: ArrayLike) -> float:
+        """Average error of the pruned trees."""
+        keep = self.check_keep(keep)
+        parent = self.forest.parent
+        is_leaf = ~keep & ((parent < 0) | keep[parent])
+        return float(self.error[is_leaf].sum())
+
+    def acquired(self, keep: ArrayLike) -> NDArray[np.bool_]:
+        """Which sources each example acquires (w_ki of the paper), of shape (n_examples, n_sources).
+
+        Every source on its paths through all pruned trees, except those without a price.
+        """
+        acquired: NDArray[np.bool_] = acquire(
+            self.check_keep(keep),
+            self.order,
+            self.row_start,
+            self.row_stop,
+            self.use_node,
+            self.use_source,
+            self.use_tree_start,
+            self.n_sources,
+        )
+        return acquired
+
+    def cost_of(self, keep: ArrayLike) -> float:
+        """Average cost of an example's sources (full cost)."""
+        return float(self.row_weight @ self.costs.total(self.acquired(keep)))
+
+    def computation_of(self, keep: ArrayLike) -> float:
+        """Average number of splits on an example's ways through all pruned trees, times its weight."""
+        return float(self.computation[self.check_keep(keep)].sum())
+
+    def objective(self, keep: ArrayLike, lam: float) -> float:
+        """What is minimised: error plus `lam` times cost and computation."""
+        lam = _at_least_zero(lam, "lam")
+        return self.error_of(keep) + lam * (self.cost_of(keep) + self.computation_of(keep))
+
+    def pruning(
+        self, keep: ArrayLike, lam: float, dual: NDArray[np.float64] | None = None, report: Any = None
+    ) -> Pruning:
+        """Wrap a solver's answer, with its error and its cost."""
+        mask = frozen(self.check_keep(keep).copy())
+        lam = _at_least_zero(lam, "lam")
+        return Pruning(self.forest, mask, lam, self.error_of(mask), self.cost_of(mask), dual, report)
+
+    # --- How good a pruning is ------------------------------------------------------------------------------
+
+    def bound(self, beta: ArrayLike, lam: float) -> float:
+        """Lower bound on the objective of every pruning, from any multipliers (the Lagrangian dual).
+
+        Parameters
+        ----------
+        beta : float64 array of shape (n_incidences,), at least 0
+            What a tree pays at each incidence. If together they pay more than the price of a source for a
+            row, the bound is lowered by what is too much, so any `beta` gives a true bound.
+        lam : float
+        """
+        lam = _at_least_zero(lam, "lam")
+        beta = np.ascontiguousarray(beta, dtype=np.float64)
+        if beta.shape != (self.n_incidences,) or not np.all(beta >= 0):
+            raise InvalidInputError(
+                f"beta must have one entry >= 0 for each of the {self.n_incidences} incidences."
+            )
+        return dual_value(self, beta, lam)
+
+    def certify(self, pruning: Pruning, dual: ArrayLike | None = None) -> Certificate:
+        """Prove how good a pruning is, without trusting the solver it came from.
+
+        Parameters
+        ----------
+        pruning : Pruning
+        dual : float64 array of shape (n_incidences,), optional
+            Multipliers for the bound; by default the pruning's own.
+        """
+        beta = pruning.dual if dual is None else dual
+        if beta is None:
+            raise InvalidInputError(
+                "this pruning has no dual to prove it by; pass dual=problem.solve(pruning.lam).dual, "
+                "or let the path certify its points: problem.path(certify=True)."
+            )
+        return Certificate.of(
+            objective=self.objective(pruning.keep, pruning.lam),
+            bound=self.bound(beta, pruning.lam),
+            scale=self.objective(np.zeros_like(self.unpruned), pruning.lam),
+        )
+
+    # --- Finding the best one -------------------------------------------------------------------------------
+
+    def solve(self, lam: float, solver: str = "parametric", **options: Any) -> Pruning:
+        """Find the best pruning for one `lam`; see `budgetprune.solvers.solve`."""
+        from budgetprune import solvers  # late: solvers know the problem, not the other way round
+
+        return solvers.solve(self, lam, solver, **options)
+
+    def path(self, **options: Any) -> PruningPath:
+        """Find the best prunings for all `lam`; see `budgetprune.solvers.path`."""
+        from budgetprune import solvers
+
+        return solvers.path(self, **options)
+
+    # --- Arrays ---------------------------------------------------------------------------------------------
+
+    def _gain(self, loss: NDArray[np.float64]) -> NDArray[np.float64]:
+        split = np.flatnonzero(self.forest.is_split)
+        gain = np.zeros_like(loss)
+        gain[split] = loss[split] - loss[self.forest.left[split]] - loss[self.forest.right[split]]
+        return frozen(gain)
+
+
+def _at_least_zero(value: float, name: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 <= number < np.inf:
+        raise InvalidInputError(f"{name} must be a finite number of at least 0, not {value!r}.")
+    return number

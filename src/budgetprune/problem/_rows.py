@@ -1,0 +1,146 @@
+"""Which rows reach which node: S_h of the paper, for all nodes at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from budgetprune.forest import Forest
+from budgetprune.forest._routing import goes_left
+
+
+@dataclass(frozen=True, eq=False)
+class RoutedRows:
+    """Rows in leaf order: those that reach a node are one contiguous range, so no node needs a list.
+
+    Attributes
+    ----------
+    order : int32 array of shape (n_trees, n_rows)
+        The rows, in the order of the leaves they reach in each tree.
+    start, stop : int32 arrays of shape (n_nodes,)
+        Node `h` of tree `t` is reached by the rows ``order[t, start[h]:stop[h]]``, in ascending order.
+    """
+
+    order: NDArray[np.int32]
+    start: NDArray[np.int32]
+    stop: NDArray[np.int32]
+
+
+def route(forest: Forest, X: NDArray[Any]) -> RoutedRows:
+    """Send the rows of `X` (as `Forest.prepare_rows` returns them) down all trees."""
+    order, start, stop = partition(
+        np.ascontiguousarray(X.T),  # a split reads one feature of many rows
+        forest.tree_start,
+        forest.right,
+        forest.feature,
+        forest.threshold,
+        forest.missing_left,
+        forest.category_set,
+        forest.category_start,
+        forest.category_bits,
+        forest.missing == "nan-or-zero",
+    )
+    return RoutedRows(*map(frozen, (order, start, stop)))
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Make an array of ours read-only."""
+    array.flags.writeable = False
+    return array
+
+
+@njit(cache=True)
+def partition_tree(
+    columns: NDArray[Any],
+    order: NDArray[np.int32],
+    start: NDArray[np.int32],
+    stop: NDArray[np.int32],
+    root: int,
+    end: int,
+    right: NDArray[np.int32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    missing_left: NDArray[np.bool_],
+    category_set: NDArray[np.int32],
+    category_start: NDArray[np.int64],
+    category_bits: NDArray[np.uint32],
+    zero_is_missing: bool,
+) -> None:
+    """Partition the rows at each split of one tree, parents first, as quicksort would at a pivot.
+
+    Stable, so that the rows of a node stay in ascending order and columns are read front to back::
+
+        order   | rows of h                       |      before
+                | rows of left(h) | rows of right(h) |   after
+    """
+    order[:] = np.arange(order.size)
+    went_right = np.empty_like(order)
+    start[root], stop[root] = 0, order.size
+    for h in range(root, end):
+        if feature[h] < 0:
+            continue
+        column = columns[feature[h]]
+        middle = start[h]
+        n_right = 0
+        for q in range(start[h], stop[h]):
+            i = order[q]
+            left = goes_left(
+                column[i],
+                h,
+                threshold,
+                missing_left,
+                category_set,
+                category_start,
+                category_bits,
+                zero_is_missing,
+            )
+            # Written to both sides, kept on one: no branch that the processor could guess wrong.
+            order[middle] = i
+            went_right[n_right] = i
+            middle += left
+            n_right += not left
+        order[middle : stop[h]] = went_right[:n_right]
+        start[h + 1], stop[h + 1] = start[h], middle
+        start[right[h]], stop[right[h]] = middle, stop[h]
+
+
+@njit(cache=True, parallel=True)
+def partition(
+    columns: NDArray[Any],
+    tree_start: NDArray[np.int64],
+    right: NDArray[np.int32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    missing_left: NDArray[np.bool_],
+    category_set: NDArray[np.int32],
+    category_start: NDArray[np.int64],
+    category_bits: NDArray[np.uint32],
+    zero_is_missing: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Partition the rows in every tree: their order, and the range of each node."""
+    n_trees = tree_start.size - 1
+    order = np.empty((n_trees, columns.shape[1]), dtype=np.int32)
+    start = np.empty(feature.size, dtype=np.int32)
+    stop = np.empty(feature.size, dtype=np.int32)
+    for t in prange(n_trees):
+        partition_tree(
+            columns,
+            order[t],
+            start,
+            stop,
+            tree_start[t],
+            tree_start[t + 1],
+            right,
+            feature,
+            threshold,
+            missing_left,
+            category_set,
+            category_start,
+            category_bits,
+            zero_is_missing,
+        )
+    return order, start, stop

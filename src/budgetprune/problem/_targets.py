@@ -1,0 +1,90 @@
+"""The gate for what comes with rows: labels, targets and weights become arrays, or a clear error."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+
+
+def as_weights(weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:
+    """Return one weight per row; None means that all rows count the same."""
+    if weight is None:
+        return np.ones(n_rows)
+    weights = _as_numbers(weight, n_rows, name)
+    if (weights < 0).any():
+        raise InvalidInputError(f"{name} is negative in row {np.flatnonzero(weights < 0)[0]}.")
+    if not weights.any():
+        raise InvalidInputError(f"{name} is 0 in all rows; at least one row must count.")
+    return weights
+
+
+def as_targets(forest: Forest, y: Any, n_rows: int, name: str) -> NDArray[Any]:
+    """Return the number of each row's class, or for regression its target."""
+    if forest.classes is None:
+        return _as_numbers(y, n_rows, name)
+    labels = _one_per_row(y, n_rows, name)
+    number = {label: k for k, label in enumerate(forest.classes.tolist())}
+    try:
+        distinct, row_label = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise InvalidInputError(f"{name} mixes labels of different kinds ({error}).") from error
+    unknown = [repr(label) for label in distinct.tolist() if label not in number]
+    if unknown:
+        raise InvalidInputError(
+            f"{name} has labels that the forest does not know: {', '.join(unknown[:5])}"
+            f"{', ...' if len(unknown) > 5 else ''}; its classes are {reprlib.repr(list(number))}."
+        )
+    return np.array([number[label] for label in distinct.tolist()], dtype=np.int64)[row_label]
+
+
+def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Weigh the classes as the model did when it was trained, one weight per class.
+
+    ``"balanced"`` balances the rows at hand, whose classes are given by `number`; so does
+    ``"balanced_subsample"``, because rows that no tree was grown on have no subsamples.
+    """
+    assert forest.classes is not None
+    n_classes = forest.classes.size
+    model: Any = forest.origin
+    labels: Iterable[Any] = forest.classes.tolist()
+    if hasattr(model, "estimators_") and not hasattr(model, "class_weight"):
+        # A bag leaves weighting to its trees, and numbers the classes before they see them.
+        model, labels = model.estimators_[0], range(n_classes)
+    wish = getattr(model, "class_weight", None)
+    if wish is None:
+        return np.ones(n_classes)
+    if isinstance(wish, str):
+        count = np.bincount(number, minlength=n_classes)
+        return number.size / (np.count_nonzero(count) * np.maximum(count, 1))
+    return np.array([wish.get(label, 1.0) for label in labels], dtype=np.float64)
+
+
+def _as_numbers(values: Any, n_rows: int, name: str) -> NDArray[np.float64]:
+    try:
+        numbers = _one_per_row(values, n_rows, name).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError(f"{name} must hold numbers ({error}).") from error
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        raise InvalidInputError(
+            f"{name} is {numbers[bad[0]]} in row {bad[0]}; drop such rows, or repair them."
+        )
+    return numbers
+
+
+def _one_per_row(values: Any, n_rows: int, name: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.shape != (n_rows,):
+        raise InvalidInputError(
+            f"{name} must have one entry for each of the {n_rows} rows, but its shape is {array.shape}."
+        )
+    return array

@@ -1,0 +1,50 @@
+"""`Pruning`: which splits stay, and what that means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.forest import Forest
+
+
+@dataclass(frozen=True, eq=False)
+class Pruning:
+    """One answer to "which splits are worth what their features cost?", ready to become a forest.
+
+    Attributes
+    ----------
+    unpruned : Forest
+        What was pruned.
+    keep : bool array of shape (n_nodes,)
+        The splits of `unpruned` that stay (y of the design, 1 - z summed along paths in the paper).
+    lam : float
+        Price of a unit of cost, in units of error.
+    error, cost : float
+        Average error of the trees, and average cost of a row, as the problem counts them.
+    dual : float64 array of shape (n_incidences,), or None
+        Multipliers (beta in the paper) that prove how good the pruning is.
+    report : whatever the solver has to tell, or None
+    """
+
+    unpruned: Forest = field(repr=False)
+    keep: NDArray[np.bool_] = field(repr=False)
+    lam: float
+    error: float
+    cost: float
+    dual: NDArray[np.float64] | None = field(default=None, repr=False)
+    report: Any | None = None
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits that stay."""
+        return int(np.count_nonzero(self.keep))
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The pruned forest: only the nodes that are left."""
+        return self.unpruned.prune(self.keep)
