@@ -8,8 +8,7 @@ tally beside what the node answers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,20 +32,18 @@ _ADVICE = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledRows:
-    """Rows with their targets and weights, as the user gave them, and what the user calls them."""
+class Labels(NamedTuple):
+    """Labels or targets of some rows, and weights, as the user gave them under the names in messages."""
 
-    X: Any
     y: Any
     weight: Any
-    suffix: Literal["cost", "train"]
+    y_name: str
+    weight_name: str
 
-    def targets(self, forest: Forest, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Check targets and weights; class weights of the model are multiplied into the weights."""
-        target = as_targets(forest, self.y, n_rows, f"y_{self.suffix}")
-        name = "sample_weight" if self.suffix == "cost" else "sample_weight_train"
-        weight = as_weights(self.weight, n_rows, name)
+    def check(self, forest: Forest, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return targets and weights as arrays; the model's class weights are multiplied into the weights."""
+        target = as_targets(forest, self.y, n_rows, self.y_name)
+        weight = as_weights(self.weight, n_rows, self.weight_name)
         if forest.is_classifier:
             weight = weight * class_weight(forest, target)[target]
         return target, weight
@@ -56,9 +53,10 @@ def node_errors(
     forest: Forest,
     estimate: Estimate,
     loss: Loss,
-    cost_rows: LabelledRows,
-    routed: RoutedRows,
-    train_rows: LabelledRows,
+    rows: RoutedRows,
+    labels: Labels,
+    X_train: Any,
+    train_labels: Labels,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Measure what each node loses if it is a leaf, and the weight it is measured on in each tree.
 
@@ -66,24 +64,22 @@ def node_errors(
     ----------
     forest : Forest
     estimate, loss : which rows count, and how
-    cost_rows : rows whose costs are counted; held-out errors are theirs
-    routed : the same rows, in leaf order
-    train_rows : rows that the trees were grown on
+    rows, labels : where held-out rows go, and what they are
+    X_train, train_labels : the rows that the trees were grown on
 
     Returns
     -------
     lost : float64 array of shape (n_nodes,)
-        Weight lost at the node; sums of weights are exact if weights are integers.
+        Lost weight; exact for misclassification if weights are integers.
     counted : float64 array of shape (n_trees,)
     """
+    tallies = []
     if estimate == "in-bag":
-        tallies = [_in_bag(forest, train_rows)]
-    elif estimate == "out-of-bag":
-        tallies = [_out_of_bag(forest, train_rows)]
-    elif estimate == "held-out":
-        tallies = [_held_out(forest, cost_rows, routed)]
-    else:
-        tallies = [_out_of_bag(forest, train_rows), _held_out(forest, cost_rows, routed)]
+        tallies.append(_in_bag(forest, X_train, train_labels))
+    if estimate in ("out-of-bag", "pooled"):
+        tallies.append(_out_of_bag(forest, X_train, train_labels))
+    if estimate in ("held-out", "pooled"):
+        tallies.append(_held_out(forest, rows, labels))
     roots = forest.tree_start[:-1]
     lost = np.sum([_LOSSES[loss](forest.value, tally) for tally in tallies], axis=0)
     counted = np.sum([_weight(forest, tally[roots]) for tally in tallies], axis=0)
@@ -119,7 +115,7 @@ def _options(names: tuple[str, ...]) -> str:
 # --- Estimates: which rows count ----------------------------------------------------------------------------
 
 
-def _in_bag(forest: Forest, rows: LabelledRows) -> Tally:
+def _in_bag(forest: Forest, X: Any, labels: Labels) -> Tally:
     """Rows count in the trees that were grown on them, as often as the bootstrap drew them (the paper)."""
     if forest.is_classifier and forest.class_weight is not None:
         return forest.class_weight
@@ -127,32 +123,35 @@ def _in_bag(forest: Forest, rows: LabelledRows) -> Tally:
         # Rounding may leave the variance of equal targets a little below 0.
         scatter = np.maximum(forest.variance, 0) * forest.weight
         return np.column_stack([forest.weight, forest.value[:, 0], scatter])
-    return _training(
-        forest, rows, lambda counts: counts, "in-bag errors of this forest, which remembers none,"
-    )
+    what = "in-bag errors of a model that does not remember enough (of its criterion, or constrained)"
+    return _training(forest, X, labels, lambda count: count, what)
 
 
-def _out_of_bag(forest: Forest, rows: LabelledRows) -> Tally:
+def _out_of_bag(forest: Forest, X: Any, labels: Labels) -> Tally:
     """Training rows count in the trees that have not seen them."""
-    return _training(forest, rows, lambda counts: (counts == 0).astype(np.int32), "out-of-bag errors")
+    return _training(forest, X, labels, lambda count: (count == 0).astype(np.int32), "out-of-bag errors")
 
 
 def _training(
-    forest: Forest, rows: LabelledRows, times: Callable[[NDArray[np.int32]], NDArray[np.int32]], what: str
+    forest: Forest,
+    X: Any,
+    labels: Labels,
+    times: Callable[[NDArray[np.int32]], NDArray[np.int32]],
+    what: str,
 ) -> Tally:
-    if rows.X is None or rows.y is None:
+    """Training rows count as often as `times` says, given how often each is in a tree's bag."""
+    if X is None or labels.y is None:
         raise InvalidInputError(f"{what} need the training rows: pass X_train and y_train.")
-    X = forest.prepare_rows(rows.X, "X_train")
-    target, weight = rows.targets(forest, len(X))
-    counts = forest.in_bag_counts(len(X))
-    return tally_rows(forest, route(forest, X), target, weight, times(counts))
+    X = forest.prepare_rows(X, "X_train")
+    target, weight = labels.check(forest, len(X))
+    return tally_rows(forest, route(forest, X), target, weight, times(forest.in_bag_counts(len(X))))
 
 
-def _held_out(forest: Forest, rows: LabelledRows, routed: RoutedRows) -> Tally:
+def _held_out(forest: Forest, rows: RoutedRows, labels: Labels) -> Tally:
     """Rows whose costs are counted also count errors, once in every tree."""
-    if rows.y is None:
+    if labels.y is None:
         raise InvalidInputError("held-out errors need the labels (or targets) of X_cost: pass y_cost.")
-    return tally_rows(forest, routed, *rows.targets(forest, routed.order.shape[1]))
+    return tally_rows(forest, rows, *labels.check(forest, rows.order.shape[1]))
 
 
 def _weight(forest: Forest, tally: Tally) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from budgetprune.forest import Forest, _checks
 from budgetprune.problem._certificate import Certificate, dual_value
 from budgetprune.problem._errors import (
     Estimate,
-    LabelledRows,
+    Labels,
     Loss,
     check_estimate,
     check_loss,
@@ -124,9 +124,10 @@ class PruningProblem:
             forest,
             error,
             loss,
-            LabelledRows(X_cost, y_cost, sample_weight, "cost"),
             rows,
-            LabelledRows(X_train, y_train, sample_weight_train, "train"),
+            Labels(y_cost, weight, "y_cost", "sample_weight"),
+            X_train,
+            Labels(y_train, sample_weight_train, "y_train", "sample_weight_train"),
         )
         self.lost, self.counted = frozen(lost), frozen(counted)
         self.error = frozen(lost / (counted * forest.n_trees)[forest.tree_of_node])

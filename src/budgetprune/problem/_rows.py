@@ -54,6 +54,41 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @njit(cache=True)
+def sides_of_threshold(
+    is_left: NDArray[np.bool_],
+    column: NDArray[Any],
+    rows: NDArray[np.int32],
+    threshold: float,
+    missing_left: bool,
+) -> None:
+    """Find which rows go left at a plain threshold split.
+
+    `goes_left` says the same, but a call with so many arrays costs thirty times the comparison, and nearly
+    all splits are of this kind.
+    """
+    for q in range(rows.size):
+        x = column[rows[q]]
+        is_left[q] = x <= threshold or (missing_left and np.isnan(x))
+
+
+@njit(cache=True)
+def partition_node(rows: NDArray[np.int32], is_left: NDArray[np.bool_], went_right: NDArray[np.int32]) -> int:
+    """Move the rows that go left to the front, each side in its old order; return how many these are::
+
+    rows   | rows of h                            |   before
+           | rows of left(h)  | rows of right(h)  |   after
+    """
+    n_left = n_right = 0
+    for q in range(rows.size):
+        # Written to both sides, kept on one: no branch that the processor could guess wrong.
+        rows[n_left] = went_right[n_right] = rows[q]
+        n_left += is_left[q]
+        n_right += not is_left[q]
+    rows[n_left:] = went_right[:n_right]
+    return n_left
+
+
+@njit(cache=True)
 def partition_tree(
     columns: NDArray[Any],
     order: NDArray[np.int32],
@@ -70,40 +105,30 @@ def partition_tree(
     category_bits: NDArray[np.uint32],
     zero_is_missing: bool,
 ) -> None:
-    """Partition the rows at each split of one tree, parents first, as quicksort would at a pivot.
-
-    Stable, so that the rows of a node stay in ascending order and columns are read front to back::
-
-        order   | rows of h                       |      before
-                | rows of left(h) | rows of right(h) |   after
-    """
+    """Partition the rows at each split of one tree, parents first."""
     order[:] = np.arange(order.size)
+    is_left = np.empty(order.size, dtype=np.bool_)
     went_right = np.empty_like(order)
     start[root], stop[root] = 0, order.size
     for h in range(root, end):
         if feature[h] < 0:
             continue
-        column = columns[feature[h]]
-        middle = start[h]
-        n_right = 0
-        for q in range(start[h], stop[h]):
-            i = order[q]
-            left = goes_left(
-                column[i],
-                h,
-                threshold,
-                missing_left,
-                category_set,
-                category_start,
-                category_bits,
-                zero_is_missing,
-            )
-            # Written to both sides, kept on one: no branch that the processor could guess wrong.
-            order[middle] = i
-            went_right[n_right] = i
-            middle += left
-            n_right += not left
-        order[middle : stop[h]] = went_right[:n_right]
+        rows, column = order[start[h] : stop[h]], columns[feature[h]]
+        if category_set[h] < 0 and not zero_is_missing:
+            sides_of_threshold(is_left, column, rows, threshold[h], missing_left[h])
+        else:
+            for q in range(rows.size):
+                is_left[q] = goes_left(
+                    column[rows[q]],
+                    h,
+                    threshold,
+                    missing_left,
+                    category_set,
+                    category_start,
+                    category_bits,
+                    zero_is_missing,
+                )
+        middle = start[h] + partition_node(rows, is_left, went_right)
         start[h + 1], stop[h + 1] = start[h], middle
         start[right[h]], stop[right[h]] = middle, stop[h]
 
