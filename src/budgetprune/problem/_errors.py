@@ -123,28 +123,29 @@ def _in_bag(forest: Forest, X: Any, labels: Labels) -> Tally:
         # Rounding may leave the variance of equal targets a little below 0.
         scatter = np.maximum(forest.variance, 0) * forest.weight
         return np.column_stack([forest.weight, forest.value[:, 0], scatter])
-    what = "in-bag errors of a model that does not remember enough (of its criterion, or constrained)"
-    return _training(forest, X, labels, lambda count: count, what)
+    what = "in-bag errors of a model that does not remember enough (for its criterion, or constraints)"
+    rows, target, weight, count = _training(forest, X, labels, what)
+    if np.array_equal(count.sum(axis=1), forest.weight[forest.tree_start[:-1]]):
+        # To the trees each draw was worth 1: weights, if any, have decided what was drawn.
+        weight = np.ones_like(weight)
+    return tally_rows(forest, rows, target, weight, count)
 
 
 def _out_of_bag(forest: Forest, X: Any, labels: Labels) -> Tally:
     """Training rows count in the trees that have not seen them."""
-    return _training(forest, X, labels, lambda count: (count == 0).astype(np.int32), "out-of-bag errors")
+    rows, target, weight, count = _training(forest, X, labels, "out-of-bag errors")
+    return tally_rows(forest, rows, target, weight, (count == 0).astype(np.int32))
 
 
 def _training(
-    forest: Forest,
-    X: Any,
-    labels: Labels,
-    times: Callable[[NDArray[np.int32]], NDArray[np.int32]],
-    what: str,
-) -> Tally:
-    """Training rows count as often as `times` says, given how often each is in a tree's bag."""
+    forest: Forest, X: Any, labels: Labels, what: str
+) -> tuple[RoutedRows, NDArray[Any], NDArray[np.float64], NDArray[np.int32]]:
+    """Where training rows go, what they are, what they weigh, and how often each is in a tree's bag."""
     if X is None or labels.y is None:
         raise InvalidInputError(f"{what} need the training rows: pass X_train and y_train.")
     X = forest.prepare_rows(X, "X_train")
     target, weight = labels.check(forest, len(X))
-    return tally_rows(forest, route(forest, X), target, weight, times(forest.in_bag_counts(len(X))))
+    return route(forest, X), target, weight, forest.in_bag_counts(len(X))
 
 
 def _held_out(forest: Forest, rows: RoutedRows, labels: Labels) -> Tally:

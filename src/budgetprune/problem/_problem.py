@@ -56,7 +56,7 @@ class PruningProblem:
     sample_weight : array-like of shape (n_examples,), optional
         Weights of the rows of `X_cost`, for costs and for held-out errors.
     sample_weight_train : array-like, optional
-        Weights of the rows of `X_train`.
+        Weights of the rows of `X_train`, as in training. In-bag errors weigh rows as the trees saw them.
     computation_weight : float
         Price of one more split on an example's way, in units of cost; summed over trees.
 
@@ -76,8 +76,8 @@ class PruningProblem:
         Share of each example in the average cost; sums to 1.
     order : int32 array of shape (n_trees, n_examples)
     row_start, row_stop : int32 arrays of shape (n_nodes,)
-        Node `h` of tree `t` is reached by the examples ``order[t, row_start[h]:row_stop[h]]`` (S_h of the
-        paper), in ascending order.
+        Examples in the order of the leaves that they reach, ascending within a leaf: node `h` of tree `t` is
+        reached by ``order[t, row_start[h]:row_stop[h]]`` (S_h of the paper).
     use_node, use_source : int32 arrays of shape (n_uses,)
         First uses (u_tki of the paper): the split's feature needs the source, and no split above does. Only
         sources with a price; sorted by node, then by source.

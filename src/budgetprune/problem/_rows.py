@@ -20,9 +20,9 @@ class RoutedRows:
     Attributes
     ----------
     order : int32 array of shape (n_trees, n_rows)
-        The rows, in the order of the leaves they reach in each tree.
+        The rows in the order of the leaves that they reach in each tree; ascending within a leaf.
     start, stop : int32 arrays of shape (n_nodes,)
-        Node `h` of tree `t` is reached by the rows ``order[t, start[h]:stop[h]]``, in ascending order.
+        Node `h` of tree `t` is reached by the rows ``order[t, start[h]:stop[h]]``.
     """
 
     order: NDArray[np.int32]
