@@ -21,7 +21,7 @@ class Pruning:
     unpruned : Forest
         What was pruned.
     keep : bool array of shape (n_nodes,)
-        The splits of `unpruned` that stay (y of the design, 1 - z summed along paths in the paper).
+        The splits of `unpruned` that stay. (The paper's z marks the nodes that are leaves then.)
     lam : float
         Price of a unit of cost, in units of error.
     error, cost : float
