@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune.problem._pairs import rows_of_use, walk_by_source
+
 if TYPE_CHECKING:
     from budgetprune.problem._problem import PruningProblem
 
@@ -46,57 +48,49 @@ def dual_value(problem: PruningProblem, beta: NDArray[np.float64], lam: float) -
     trees where they first use a source, to the rows that acquire it.
     """
     forest = problem.forest
-    trees = tree_values(
-        forest.tree_start,
-        forest.right,
-        problem.error,
-        lam * problem.computation,
-        problem.use_tree_start,
-        problem.use_node,
-        problem.use_start,
-        beta,
-    )
-    by_source = np.argsort(problem.use_source, kind="stable")
-    sources = overpaid(
-        lam * problem.costs.price,
-        problem.row_weight,
-        problem.order,
-        problem.row_start,
-        forest.tree_of_node,
-        by_source,
-        np.searchsorted(problem.use_source[by_source], np.arange(problem.n_sources + 1)),
-        problem.use_node,
-        problem.use_start,
-        beta,
-    )
+    charge = lam * problem.computation + paid_at_nodes(problem, beta)
+    trees = tree_values(forest.tree_start, forest.right, problem.error, charge)
+    sources = overpaid(beta, lam * problem.costs.price, problem.row_weight, *walk_by_source(problem))
     return float(trees.sum() + sources.sum())
+
+
+def paid_at_nodes(problem: PruningProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up beta at each node (B_h)."""
+    paid: NDArray[np.float64] = add_up_uses(
+        problem.forest.n_nodes, problem.use_tree_start, problem.use_node, problem.use_start, beta
+    )
+    return paid
+
+
+@njit(cache=True, parallel=True)
+def add_up_uses(
+    n_nodes: int,
+    use_tree_start: NDArray[np.int64],
+    use_node: NDArray[np.int32],
+    use_start: NDArray[np.int64],
+    beta: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Add up beta over the incidences of each node; no two trees share one."""
+    paid = np.zeros(n_nodes)
+    for t in prange(use_tree_start.size - 1):
+        for k in range(use_tree_start[t], use_tree_start[t + 1]):
+            for a in range(use_start[k], use_start[k + 1]):
+                paid[use_node[k]] += beta[a]
+    return paid
 
 
 @njit(cache=True)
 def tree_value(
-    root: int,
-    end: int,
-    right: NDArray[np.int32],
-    error: NDArray[np.float64],
-    charge: NDArray[np.float64],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
-    beta: NDArray[np.float64],
+    root: int, end: int, right: NDArray[np.int32], error: NDArray[np.float64], charge: NDArray[np.float64]
 ) -> float:
-    """Find the best pruning of one tree that pays beta at first uses: its "shortest path", by recursion.
+    """Find the best pruning of one tree that pays for its splits: its "shortest path", by recursion.
 
-    ``V(h) = min(error[h], B_h + charge[h] + V(left) + V(right))``, where B_h adds up beta at h.
+    ``V(h) = min(error[h], charge + V(left) + V(right))``, where `charge` lists the nodes of this tree only.
     """
     value = error[root:end].copy()
-    k = use_node.size - 1
     for h in range(end - 1, root - 1, -1):
-        paid = charge[h]
-        while k >= 0 and use_node[k] == h:
-            for a in range(use_start[k], use_start[k + 1]):
-                paid += beta[a]
-            k -= 1
         if right[h] >= 0:
-            value[h - root] = min(error[h], paid + value[h + 1 - root] + value[right[h] - root])
+            value[h - root] = min(error[h], charge[h - root] + value[h + 1 - root] + value[right[h] - root])
     return float(value[0])
 
 
@@ -106,74 +100,60 @@ def tree_values(
     right: NDArray[np.int32],
     error: NDArray[np.float64],
     charge: NDArray[np.float64],
-    use_tree_start: NDArray[np.int64],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
-    beta: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """V(root) of every tree."""
     values = np.empty(tree_start.size - 1)
     for t in prange(values.size):
-        a, b = use_tree_start[t], use_tree_start[t + 1]
-        values[t] = tree_value(
-            tree_start[t],
-            tree_start[t + 1],
-            right,
-            error,
-            charge,
-            use_node[a:b],
-            use_start[a : b + 1],
-            beta,
-        )
+        root, end = tree_start[t], tree_start[t + 1]
+        values[t] = tree_value(root, end, right, error, charge[root:end])
     return values
 
 
 @njit(cache=True)
 def overpaid_for_source(
-    uses: NDArray[np.int64],
+    beta: NDArray[np.float64],
     price: NDArray[np.float64],
+    uses: NDArray[np.int64],
     order: NDArray[np.int32],
     row_start: NDArray[np.int32],
     tree_of_node: NDArray[np.int32],
     use_node: NDArray[np.int32],
     use_start: NDArray[np.int64],
-    beta: NDArray[np.float64],
 ) -> float:
     """How much more than its price the trees pay for one source, over all rows: at most 0."""
     left = price  # what is left of each row's price
     for k in uses:
-        h = use_node[k]
-        rows = order[tree_of_node[h]]
-        for q in range(use_start[k + 1] - use_start[k]):
-            left[rows[row_start[h] + q]] -= beta[use_start[k] + q]
+        rows = rows_of_use(k, order, row_start, tree_of_node, use_node, use_start)
+        for q in range(rows.size):
+            left[rows[q]] -= beta[use_start[k] + q]
     return float(np.minimum(left, 0.0).sum())
 
 
 @njit(cache=True, parallel=True)
 def overpaid(
+    beta: NDArray[np.float64],
     price: NDArray[np.float64],
     row_weight: NDArray[np.float64],
+    by_source: NDArray[np.int64],
+    source_start: NDArray[np.int64],
     order: NDArray[np.int32],
     row_start: NDArray[np.int32],
     tree_of_node: NDArray[np.int32],
-    by_source: NDArray[np.int64],
-    source_start: NDArray[np.int64],
     use_node: NDArray[np.int32],
     use_start: NDArray[np.int64],
-    beta: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """How much more than its price the trees pay for each source; uses are listed source by source."""
+    """How much more than its price the trees pay for each source."""
     values = np.empty(price.size)
     # By source, not by tree: trees add to the same rows, and in which order decides the last bits.
     for s in prange(price.size):
         values[s] = overpaid_for_source(
-            by_source[source_start[s] : source_start[s + 1]],
+            beta,
             price[s] * row_weight,
+            by_source[source_start[s] : source_start[s + 1]],
             order,
             row_start,
             tree_of_node,
             use_node,
             use_start,
-            beta,
         )
     return values

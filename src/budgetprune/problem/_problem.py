@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, _checks
+from budgetprune.problem._bounds import universal_bounds
 from budgetprune.problem._certificate import Certificate, dual_value
+from budgetprune.problem._checks import (
+    all_at_least_zero,
+    at_least_zero,
+    check_critical_lambda,
+    check_multipliers,
+)
 from budgetprune.problem._errors import (
     Estimate,
     Labels,
@@ -22,6 +29,7 @@ from budgetprune.problem._errors import (
 from budgetprune.problem._rows import frozen, route
 from budgetprune.problem._tally import reached_weight
 from budgetprune.problem._targets import as_weights
+from budgetprune.problem._tradeoff import trade_off
 from budgetprune.problem._uses import acquire, first_uses
 from budgetprune.pruning import Pruning
 
@@ -107,7 +115,7 @@ class PruningProblem:
     ) -> None:
         check_estimate(error)
         loss = check_loss(forest, loss)
-        computation_weight = _at_least_zero(computation_weight, "computation_weight")
+        computation_weight = at_least_zero(computation_weight, "computation_weight")
         self.forest = forest
         self.costs = FeatureCosts.of(costs).resolve(forest.n_features, forest.feature_names)
         X = forest.prepare_rows(X_cost, "X_cost")
@@ -196,15 +204,31 @@ class PruningProblem:
 
     def objective(self, keep: ArrayLike, lam: float) -> float:
         """What is minimised: error plus `lam` times cost and computation."""
-        lam = _at_least_zero(lam, "lam")
+        lam = at_least_zero(lam, "lam")
         return self.error_of(keep) + lam * (self.cost_of(keep) + self.computation_of(keep))
+
+    def trade_off(
+        self, critical_lambda: ArrayLike, lams: ArrayLike
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Error, cost and number of splits of the prunings ``critical_lambda > lam``, one for each of `lams`.
+
+        Parameters
+        ----------
+        critical_lambda : float64 array of shape (n_nodes,)
+            0 at leaves, at least 0 at splits and nowhere above the parent's: the prunings are nested.
+        lams : float64 array, in any order
+        """
+        critical = check_critical_lambda(self.forest, critical_lambda)
+        points, place = np.unique(all_at_least_zero(lams, "lam"), return_inverse=True)
+        error, cost, n_splits = trade_off(self, critical, points)
+        return error[place], cost[place], n_splits[place]
 
     def pruning(
         self, keep: ArrayLike, lam: float, dual: NDArray[np.float64] | None = None, report: Any = None
     ) -> Pruning:
         """Wrap a solver's answer, with its error and its cost."""
         mask = frozen(self.check_keep(keep).copy())
-        lam = _at_least_zero(lam, "lam")
+        lam = at_least_zero(lam, "lam")
         return Pruning(self.forest, mask, lam, self.error_of(mask), self.cost_of(mask), dual, report)
 
     # --- How good a pruning is ------------------------------------------------------------------------------
@@ -219,13 +243,25 @@ class PruningProblem:
             row, the bound is lowered by what is too much, so any `beta` gives a true bound.
         lam : float
         """
-        lam = _at_least_zero(lam, "lam")
-        beta = np.ascontiguousarray(beta, dtype=np.float64)
-        if beta.shape != (self.n_incidences,) or not np.all(beta >= 0):
-            raise InvalidInputError(
-                f"beta must have one entry >= 0 for each of the {self.n_incidences} incidences."
-            )
-        return dual_value(self, beta, lam)
+        return dual_value(self, check_multipliers(beta, self.n_incidences, "beta"), at_least_zero(lam, "lam"))
+
+    def bounds(self, flow: ArrayLike, level: ArrayLike, lams: ArrayLike) -> NDArray[np.float64]:
+        """Lower bounds for many `lams`, from one flow: ``bound(flow * min(1, lam / level), lam)`` for each.
+
+        Parameters
+        ----------
+        flow : float64 array of shape (n_incidences,), at least 0
+        level : float64 array of shape (n_nodes,)
+            Where what a node pays stops growing with lambda: positive (or infinite) where there is flow, and
+            the same for all nodes that pay for one source of one example.
+        lams : float64 array, in any order
+        """
+        flow = check_multipliers(flow, self.n_incidences, "flow")
+        level = np.ascontiguousarray(level, dtype=np.float64)
+        if level.shape != (self.forest.n_nodes,):
+            raise InvalidInputError(f"level must have one entry for each of {self.forest.n_nodes} nodes.")
+        points, place = np.unique(all_at_least_zero(lams, "lam"), return_inverse=True)
+        return universal_bounds(self, flow, level, points)[place]
 
     def certify(self, pruning: Pruning, dual: ArrayLike | None = None) -> Certificate:
         """Prove how good a pruning is, without trusting the solver it came from.
@@ -269,13 +305,3 @@ class PruningProblem:
         gain = np.zeros_like(loss)
         gain[split] = loss[split] - loss[self.forest.left[split]] - loss[self.forest.right[split]]
         return frozen(gain)
-
-
-def _at_least_zero(value: float, name: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 <= number < np.inf:
-        raise InvalidInputError(f"{name} must be a finite number of at least 0, not {value!r}.")
-    return number

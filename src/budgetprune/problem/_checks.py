@@ -1,0 +1,54 @@
+"""The gate for numbers that describe prunings and proofs: arrays that kernels can trust, or a clear error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+
+
+def at_least_zero(value: Any, name: str) -> float:
+    """Return one finite number of at least 0."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 <= number < np.inf:
+        raise InvalidInputError(f"{name} must be a finite number of at least 0, not {value!r}.")
+    return number
+
+
+def all_at_least_zero(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return a list of finite numbers of at least 0."""
+    return np.array([at_least_zero(value, name) for value in np.ravel(values)], dtype=np.float64)
+
+
+def check_multipliers(beta: ArrayLike, n_incidences: int, name: str) -> NDArray[np.float64]:
+    """Return `beta` as an array that a bound can be computed from."""
+    multipliers = np.ascontiguousarray(beta, dtype=np.float64)
+    if multipliers.shape != (n_incidences,) or not np.all(multipliers >= 0):
+        raise InvalidInputError(f"{name} must have one entry >= 0 for each of the {n_incidences} incidences.")
+    return multipliers
+
+
+def check_critical_lambda(forest: Forest, critical_lambda: ArrayLike) -> NDArray[np.float64]:
+    """Return `critical_lambda` as an array if ``critical_lambda > lam`` is a pruning for every lambda."""
+    critical = np.ascontiguousarray(critical_lambda, dtype=np.float64)
+    if critical.shape != (forest.n_nodes,) or not np.all(critical >= 0):
+        raise InvalidInputError(
+            f"critical_lambda must have one entry >= 0 for each of the {forest.n_nodes} nodes."
+        )
+    leaves = np.flatnonzero(~forest.is_split & (critical > 0))
+    if leaves.size:
+        raise InvalidInputError(f"critical_lambda is not 0 at node {leaves[0]}, which is a leaf.")
+    orphans = np.flatnonzero((forest.parent >= 0) & (critical > critical[forest.parent]))
+    if orphans.size:
+        raise InvalidInputError(
+            f"critical_lambda is larger at node {orphans[0]} than at its parent "
+            f"{forest.parent[orphans[0]]}; a split can stay only if its parent stays."
+        )
+    return critical

@@ -1,0 +1,94 @@
+"""Error and cost of nested prunings, for all lambdas in one pass over the incidences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from budgetprune.problem._pairs import N_PARTS, rows_of_use, suffix_sums, walk_by_source
+
+if TYPE_CHECKING:
+    from budgetprune.problem._problem import PruningProblem
+
+
+def sum_of_kept(
+    amount: NDArray[np.float64], critical_lambda: NDArray[np.float64], lams: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Add up an amount over the splits ``critical_lambda > lam``, for each of the ascending `lams`."""
+    until = np.searchsorted(lams, critical_lambda)
+    bins = np.bincount(until, weights=amount, minlength=lams.size + 1)
+    return suffix_sums(np.asarray(bins, dtype=np.float64))
+
+
+def trade_off(
+    problem: PruningProblem, critical_lambda: NDArray[np.float64], lams: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Find error, cost and number of splits of the prunings ``critical_lambda > lam``, for ascending `lams`.
+
+    The prunings are nested, so a split stays for the first few lambdas, and a row pays for a source for as
+    many of them as the longest-lived of its first uses does.
+    """
+    roots = problem.error[problem.forest.tree_start[:-1]].sum()
+    error = roots - sum_of_kept(problem.gain, critical_lambda, lams)
+    n_splits = sum_of_kept(problem.unpruned.astype(np.float64), critical_lambda, lams)
+    until = np.searchsorted(lams, critical_lambda).astype(np.int32)
+    paid = paid_until(until, lams.size, problem.costs.price, problem.row_weight, *walk_by_source(problem))
+    return error, suffix_sums(paid.sum(axis=0)), n_splits.astype(np.int64)
+
+
+@njit(cache=True)
+def source_paid_until(
+    paid: NDArray[np.float64],
+    until: NDArray[np.int32],
+    price: NDArray[np.float64],
+    uses: NDArray[np.int64],
+    order: NDArray[np.int32],
+    row_start: NDArray[np.int32],
+    tree_of_node: NDArray[np.int32],
+    use_node: NDArray[np.int32],
+    use_start: NDArray[np.int64],
+) -> None:
+    """Add what each row pays for one source to the bin of the first point at which it no longer pays."""
+    row_until = np.zeros(price.size, dtype=np.int32)
+    for k in uses:
+        u = until[use_node[k]]
+        if u > 0:
+            for i in rows_of_use(k, order, row_start, tree_of_node, use_node, use_start):
+                row_until[i] = max(row_until[i], u)
+    for i in range(price.size):
+        paid[row_until[i]] += price[i]
+
+
+@njit(cache=True, parallel=True)
+def paid_until(
+    until: NDArray[np.int32],
+    n_points: int,
+    price: NDArray[np.float64],
+    row_weight: NDArray[np.float64],
+    by_source: NDArray[np.int64],
+    source_start: NDArray[np.int64],
+    order: NDArray[np.int32],
+    row_start: NDArray[np.int32],
+    tree_of_node: NDArray[np.int32],
+    use_node: NDArray[np.int32],
+    use_start: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Add up what is paid until each point, of shape (N_PARTS, n_points + 1)."""
+    paid = np.zeros((N_PARTS, n_points + 1))
+    for part in prange(N_PARTS):
+        for s in range(part, price.size, N_PARTS):
+            source_paid_until(
+                paid[part],
+                until,
+                price[s] * row_weight,
+                by_source[source_start[s] : source_start[s + 1]],
+                order,
+                row_start,
+                tree_of_node,
+                use_node,
+                use_start,
+            )
+    return paid
