@@ -1,0 +1,150 @@
+"""Paths on disk: plain arrays in a ``.npz`` file, read without trusting it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune._files import written_atomically
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.forest._checks import ARRAYS as FOREST_ARRAYS
+from budgetprune.path import ARRAYS, PruningPath
+from budgetprune.pruning import Pruning
+
+FORMAT, VERSION = "budgetprune path", 1
+
+_FOREST = "forest."  # begins the names of the forest's arrays; the path's own have no prefix
+
+
+# --- A path -------------------------------------------------------------------------------------------------
+
+
+def save_path(path: PruningPath, file: str | os.PathLike[str]) -> None:
+    """Write a path as named arrays, and one that holds what is no array as JSON."""
+    settings, arrays = _take_apart(path.forest)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "complete": path.complete,
+        "source_names": path.source_names,
+        "unpruned": {"error": path.unpruned.error, "cost": path.unpruned.cost},
+        "forest": settings,
+    }
+    own = {name: getattr(path, name) for name in ARRAYS}
+    own |= {_FOREST + name: array for name, array in arrays.items()}
+    present = {name: array for name, array in own.items() if array is not None}
+    text = np.frombuffer(json.dumps(header, default=np.generic.item).encode(), dtype=np.uint8)
+    with written_atomically(file) as handle:
+        np.savez_compressed(handle, header=text, **present)
+
+
+def load_path(file: str | os.PathLike[str], forest: Forest | None) -> PruningPath:
+    """Read what `save_path` wrote, or say what the file is instead."""
+    header, arrays = _read(file)
+    if header["version"] > VERSION:
+        raise InvalidInputError(
+            f"{os.fspath(file)} was written by a newer budgetprune (format {header['version']}; this one "
+            f"reads up to {VERSION}); upgrade budgetprune to load it."
+        )
+    with _damage(file):
+        stored = {name[len(_FOREST) :]: array for name, array in arrays.items() if name.startswith(_FOREST)}
+        loaded = _put_together(header["forest"], stored)
+        own: dict[str, Any] = {name: arrays.get(name) for name in ARRAYS}
+    if forest is not None:
+        _check_same(loaded, forest)
+        loaded = forest
+    with _damage(file):
+        unpruned = Pruning(loaded, loaded.is_split, np.nan, **header["unpruned"])
+        return PruningPath(
+            forest=loaded,
+            unpruned=unpruned,
+            complete=header["complete"],
+            source_names=tuple(header["source_names"]),
+            **own,
+        )
+
+
+def _read(file: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    with open(file, "rb") as handle, _damage(file):
+        archive = np.load(handle, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile) or "header" not in archive:
+            raise ValueError("it holds something else")
+        header = json.loads(archive["header"].tobytes())
+        if header["format"] != FORMAT or not isinstance(header["version"], int):
+            raise ValueError("it holds something else")
+        # A later format may hold anything; what it is called is all that can be said about it.
+        return header, {} if header["version"] > VERSION else dict(archive)
+
+
+@contextmanager
+def _damage(file: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn whatever goes wrong with the content of a file into one clear error."""
+    try:
+        yield
+    except Exception as error:  # damaged bytes can upset zipfile, zlib, numpy, json and us in many ways
+        raise InvalidInputError(
+            f"{os.fspath(file)} is not a path that budgetprune saved, or it is damaged "
+            f"({type(error).__name__}: {error})."
+        ) from None
+
+
+# --- Its forest ---------------------------------------------------------------------------------------------
+
+
+def _take_apart(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] | None]]:
+    """Separate what is an array in a forest from what JSON can hold; the origin is left out."""
+    arrays = {name: getattr(forest, name) for name in FOREST_ARRAYS}
+    if forest.classes is not None:
+        arrays["classes"] = _plain_classes(forest.classes)
+    others = {field.name: getattr(forest, field.name) for field in fields(forest)}
+    settings = {
+        name: value for name, value in others.items() if name not in FOREST_ARRAYS and name != "origin"
+    }
+    return settings | {"input_dtype": forest.input_dtype.str}, arrays
+
+
+def _put_together(settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Forest:
+    names = settings["feature_names"]
+    present: dict[str, Any] = {name: arrays.get(name) for name in FOREST_ARRAYS}
+    present |= settings | {
+        "feature_names": None if names is None else tuple(names),
+        "input_dtype": np.dtype(settings["input_dtype"]),
+    }
+    return Forest(**present, origin=None)
+
+
+def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels as an array that needs no pickle: numbers, truth values or text, exactly as they were."""
+    labels = classes.tolist()
+    plain = np.array(labels)
+    if plain.dtype.kind not in "biufSU" or plain.tolist() != labels:
+        raise InvalidInputError(
+            f"classes of type {classes.dtype} ({', '.join(map(repr, labels[:5]))}) cannot be saved without "
+            "pickle; train the model on labels that are all text, all numbers or all truth values."
+        )
+    return plain
+
+
+def _check_same(stored: Forest, given: Forest) -> None:
+    """Refuse a forest that is not the one a path was saved with."""
+    (settings, arrays), (given_settings, given_arrays) = _take_apart(stored), _take_apart(given)
+    different = [name for name, value in settings.items() if given_settings[name] != value]
+    different += [name for name, array in arrays.items() if not _equal(array, given_arrays[name])]
+    if different:
+        raise InvalidInputError(
+            f"this is not the forest that the path was saved with: they differ in {', '.join(different)}."
+        )
+
+
+def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
