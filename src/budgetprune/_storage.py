@@ -22,6 +22,7 @@ from budgetprune.pruning import Pruning
 FORMAT, VERSION = "budgetprune path", 1
 
 _FOREST = "forest."  # begins the names of the forest's arrays; the path's own have no prefix
+_PLAIN = "biufSU"  # kinds of arrays that are stored as they are: truth values, numbers, text
 
 
 # --- A path -------------------------------------------------------------------------------------------------
@@ -122,15 +123,18 @@ def _put_together(settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> 
 
 
 def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels as an array that needs no pickle: numbers, truth values or text, exactly as they were."""
+    """Labels as an array that needs no pickle; those in an array of objects must be of one plain kind."""
+    if classes.dtype.kind in _PLAIN:
+        return classes
     labels = classes.tolist()
-    plain = np.array(labels)
-    if plain.dtype.kind not in "biufSU" or plain.tolist() != labels:
-        raise InvalidInputError(
-            f"classes of type {classes.dtype} ({', '.join(map(repr, labels[:5]))}) cannot be saved without "
-            "pickle; train the model on labels that are all text, all numbers or all truth values."
-        )
-    return plain
+    if len({type(label) for label in labels}) == 1 and isinstance(labels[0], bool | int | float | str):
+        plain = np.array(labels)
+        if plain.dtype.kind in _PLAIN and plain.tolist() == labels:
+            return plain
+    raise InvalidInputError(
+        f"classes of type {classes.dtype} ({', '.join(map(repr, labels[:5]))}) cannot be saved without "
+        "pickle; train the model on labels that are all text, all numbers or all truth values."
+    )
 
 
 def _check_same(stored: Forest, given: Forest) -> None:
