@@ -1,0 +1,214 @@
+"""Push-relabel on blocks: move what waits towards the sink, the nearest first.
+
+A pair never holds anything. What a block sends to a full pair pushes out as much of another block's flow, so
+one step crosses two arcs:
+
+    u --> pair            u --> pair
+           |       =>            |     and what v sent there waits in v again
+    v --> pair --> sink   v      sink
+
+The block with the least height moves first. So little is moved in vain: where most of a slice is worth
+keeping, its gain stays where it is while the few ways out of it are filled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from budgetprune.solvers.parametric._network import UNREACHED, Network
+
+
+@njit(cache=True)
+def set_level(net: Network, pairs: NDArray[np.int32], level: float) -> int:
+    """Give every pair of a slice the capacity of a level, rounded up, and send back what is too much."""
+    total = 0
+    for k in range(pairs.size):
+        j = pairs[k]
+        net.capacity[j] = np.int64(np.ceil(level * net.price[j]))
+        total += net.capacity[j]
+        surplus = net.load[j] - net.capacity[j]
+        if surplus <= 0:
+            continue
+        net.load[j] = net.capacity[j]
+        q = net.supplier_stop[j] - 1
+        while surplus > 0:
+            a = net.member_arc[q]
+            back = min(surplus, net.flow[a])
+            net.flow[a] -= back
+            net.excess[net.member[q]] += back
+            surplus -= back
+            if net.flow[a] == 0:
+                net.supplier_stop[j] = q
+            q -= 1
+    return total
+
+
+@njit(cache=True)
+def move_member(member: NDArray[np.int32], member_arc: NDArray[np.int32], q: int, to: int) -> None:
+    """Swap two members of a pair."""
+    member[q], member[to] = member[to], member[q]
+    member_arc[q], member_arc[to] = member_arc[to], member_arc[q]
+
+
+@njit(cache=True)
+def start_supplying(net: Network, j: int, u: int) -> None:
+    """Move a block to the suppliers of a pair."""
+    to = net.supplier_stop[j]
+    q = to
+    while net.member[q] != u:
+        q += 1
+    move_member(net.member, net.member_arc, q, to)
+    net.supplier_stop[j] = to + 1
+
+
+@njit(cache=True)
+def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
+    """Push what waits towards the sink, until all is absorbed or cut off, or `limit` arcs have been looked at.
+
+    Heights must be exact at the start. Returns whether there was anything that could move.
+    """
+    height, pair_height, waiting, link = net.height, net.pair_height, net.waiting, net.link
+    excess, flow, up, slice_of = net.excess, net.flow, net.up, net.slice_of
+    load, capacity, room = net.load, net.capacity, net.room
+    arc_pair, current = net.arc_pair, net.current
+    member, member_arc, supplier_stop = net.member, net.member_arc, net.supplier_stop
+
+    top = blocks.size + 2
+    first = np.full(top + 1, -1, np.int32)  # waiting blocks by height
+    at_height = np.zeros(top + 1, np.int32)  # number of blocks by height
+    n_waiting, low = 0, top
+    for k in range(blocks.size - 1, -1, -1):
+        u = blocks[k]
+        current[u] = net.arc_start[u]
+        waiting[u] = False
+        h = height[u]
+        if h < UNREACHED:
+            at_height[h] += 1
+            if excess[u] > 0:
+                waiting[u] = True
+                link[u] = first[h]
+                first[h] = u
+                n_waiting += 1
+                low = min(low, h)
+    if n_waiting == 0:
+        return False
+
+    work = 0
+    while n_waiting > 0 and work < limit:
+        while first[low] < 0:
+            low += 1
+        u, h = first[low], low
+        first[low] = link[u]
+        waiting[u] = False
+        n_waiting -= 1
+        rest = excess[u]
+        p = net.parent[u]
+        has_parent = p >= 0 and slice_of[p] == slice_of[u]
+        stop = net.arc_stop[u]
+
+        if h == 1 and room[u] > 0:
+            push = min(rest, room[u])
+            room[u] -= push
+            rest -= push
+        if rest > 0 and has_parent and height[p] == h - 1:
+            up[u] += rest
+            excess[p] += rest
+            rest = 0
+            if not waiting[p]:
+                waiting[p] = True
+                link[p] = first[h - 1]
+                first[h - 1] = p
+                n_waiting += 1
+            low = h - 1
+        child = net.first_child[u]
+        while child >= 0 and rest > 0:
+            if up[child] > 0 and height[child] == h - 1 and slice_of[child] == slice_of[u]:
+                push = min(rest, up[child])
+                up[child] -= push
+                excess[child] += push
+                rest -= push
+                if not waiting[child]:
+                    waiting[child] = True
+                    link[child] = first[h - 1]
+                    first[h - 1] = child
+                    n_waiting += 1
+                low = h - 1
+            child = net.next_sibling[child]
+
+        a = current[u]
+        while rest > 0 and a < stop:
+            j = arc_pair[a]
+            work += 1
+            if pair_height[j] == h - 1:
+                sent = flow[a]
+                if h == 1:
+                    push = min(rest, capacity[j] - load[j])
+                    flow[a] += push
+                    load[j] += push
+                    rest -= push
+                    if load[j] == capacity[j]:
+                        pair_height[j] = 1
+                else:
+                    lowest = UNREACHED
+                    q = net.member_start[j]
+                    while rest > 0 and q < supplier_stop[j]:
+                        v, b = member[q], member_arc[q]
+                        if height[v] == h - 1:
+                            push = min(rest, flow[b])
+                            flow[b] -= push
+                            flow[a] += push
+                            rest -= push
+                            excess[v] += push
+                            if not waiting[v]:
+                                waiting[v] = True
+                                link[v] = first[h - 1]
+                                first[h - 1] = v
+                                n_waiting += 1
+                            low = h - 1
+                            if flow[b] == 0:
+                                supplier_stop[j] -= 1
+                                move_member(member, member_arc, q, supplier_stop[j])
+                                q -= 1
+                        elif v != u:
+                            lowest = min(lowest, height[v])
+                        q += 1
+                        work += 1
+                    if rest > 0:
+                        # u itself supplies the pair now, and is about to rise.
+                        pair_height[j] = min(lowest, h + 1) if flow[a] > 0 else lowest
+                if sent == 0 and flow[a] > 0:
+                    start_supplying(net, j, u)
+            if rest > 0:
+                a += 1
+        current[u] = a
+        excess[u] = rest
+        if rest == 0:
+            continue
+        if low == h:
+            # Nothing below is left to push to: rise to just above the lowest neighbour.
+            lowest = height[p] if has_parent else UNREACHED
+            child = net.first_child[u]
+            while child >= 0:
+                if up[child] > 0 and slice_of[child] == slice_of[u]:
+                    lowest = min(lowest, height[child])
+                child = net.next_sibling[child]
+            for a in range(net.arc_start[u], stop):
+                lowest = min(lowest, pair_height[arc_pair[a]])
+            work += stop - net.arc_start[u]
+            at_height[h] -= 1
+            if at_height[h] == 0:
+                break  # no block is left at this height, so nobody above it reaches the sink
+            current[u] = net.arc_start[u]
+            h = lowest + 1
+            if h >= top:
+                height[u] = UNREACHED
+                continue
+            height[u] = h
+            at_height[h] += 1
+        waiting[u] = True
+        link[u] = first[h]
+        first[h] = u
+        n_waiting += 1
+    return True
