@@ -18,9 +18,7 @@ def sum_of_kept(
     amount: NDArray[np.float64], critical_lambda: NDArray[np.float64], lams: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Add up an amount over the splits ``critical_lambda > lam``, for each of the ascending `lams`."""
-    until = np.searchsorted(lams, critical_lambda)
-    bins = np.bincount(until, weights=amount, minlength=lams.size + 1)
-    return suffix_sums(np.asarray(bins, dtype=np.float64))
+    return suffix_sums(_bins(amount, np.searchsorted(lams, critical_lambda), lams.size))
 
 
 def trade_off(
@@ -31,12 +29,19 @@ def trade_off(
     The prunings are nested, so a split stays for the first few lambdas, and a row pays for a source for as
     many of them as the longest-lived of its first uses does.
     """
-    roots = problem.error[problem.forest.tree_start[:-1]].sum()
-    error = roots - sum_of_kept(problem.gain, critical_lambda, lams)
-    n_splits = sum_of_kept(problem.unpruned.astype(np.float64), critical_lambda, lams)
     until = np.searchsorted(lams, critical_lambda).astype(np.int32)
+    # From the leaves up, what pruned splits would gain: terms of one sign, where counting from the roots down
+    # would end in a difference that rounding can make negative.
+    pruned = np.cumsum(_bins(problem.gain, until, lams.size))[: lams.size]
+    error = problem.error_of(problem.unpruned) + pruned
+    n_splits = sum_of_kept(problem.unpruned.astype(np.float64), critical_lambda, lams)
     paid = paid_until(until, lams.size, problem.costs.price, problem.row_weight, *walk_by_source(problem))
     return error, suffix_sums(paid.sum(axis=0)), n_splits.astype(np.int64)
+
+
+def _bins(amount: NDArray[np.float64], until: NDArray[np.integer], n_points: int) -> NDArray[np.float64]:
+    """Add up an amount by the number of points for which its node stays: bins 0 to `n_points`."""
+    return np.asarray(np.bincount(until, weights=amount, minlength=n_points + 1), dtype=np.float64)
 
 
 @njit(cache=True)
