@@ -1,0 +1,47 @@
+"""What the README says is true: its code runs, and what it points to is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_code_runs(tmp_path, monkeypatch):
+    """All blocks in their order, as a reader would type them."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert len(blocks) == 3
+    names = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+    assert (tmp_path / "path.npz").exists()
+    assert names["pruning"].cost <= 4
+    assert names["pruning"].n_splits < names["path"].unpruned.n_splits
+    assert (names["model"].predict(names["X_val"]) == names["y_val"]).mean() > 0.8
+    assert names["problem"].certify(names["exact"]).gap < 1e-9
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_commands_exist(document):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    commands = re.findall(r"\bmake (\w+)", (ROOT / document).read_text(encoding="utf-8"))
+    assert commands
+    for command in commands:
+        assert re.search(rf"^{command}:", makefile, flags=re.MULTILINE), command
+
+
+def test_places_exist():
+    places = re.findall(r"`((?:src/)[\w/.]+|[A-Z]+(?:\.md)?|LICENSE)`", README)
+    assert len(places) > 6
+    for place in places:
+        assert (ROOT / place).exists(), place
+
+
+def test_every_part_of_the_package_is_on_the_map():
+    package = ROOT / "src" / "budgetprune"
+    parts = {part.name for part in package.iterdir() if not part.name.startswith(("_", "."))}
+    for part in parts - {"py.typed", "errors.py"}:
+        assert f"src/budgetprune/{part}" in README, part
