@@ -17,7 +17,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from budgetprune.solvers.parametric._network import UNREACHED, Network
+from budgetprune.solvers.parametric._network import (
+    ARC,
+    BLOCK,
+    START,
+    SUPPLIER_STOP,
+    UNREACHED,
+    IntArray,
+    Network,
+)
 
 
 @njit(cache=True)
@@ -32,40 +40,41 @@ def set_level(net: Network, pairs: NDArray[np.int32], level: float) -> int:
         if surplus <= 0:
             continue
         net.load[j] = net.capacity[j]
-        q = net.supplier_stop[j] - 1
+        q = net.listed[j, SUPPLIER_STOP] - 1
         while surplus > 0:
-            a = net.member_arc[q]
+            a = net.member[q, ARC]
             back = min(surplus, net.flow[a])
             net.flow[a] -= back
-            net.excess[net.member[q]] += back
+            net.excess[net.member[q, BLOCK]] += back
             surplus -= back
             if net.flow[a] == 0:
-                net.supplier_stop[j] = q
+                net.listed[j, SUPPLIER_STOP] = q
             q -= 1
     return total
 
 
 @njit(cache=True)
-def move_member(member: NDArray[np.int32], member_arc: NDArray[np.int32], q: int, to: int) -> None:
+def swap_members(member: IntArray, q: int, other: int) -> None:
     """Swap two members of a pair."""
-    member[q], member[to] = member[to], member[q]
-    member_arc[q], member_arc[to] = member_arc[to], member_arc[q]
+    block, arc = member[q, BLOCK], member[q, ARC]
+    member[q, BLOCK], member[q, ARC] = member[other, BLOCK], member[other, ARC]
+    member[other, BLOCK], member[other, ARC] = block, arc
 
 
 @njit(cache=True)
-def start_supplying(net: Network, j: int, u: int) -> None:
+def start_supplying(listed: IntArray, member: IntArray, j: int, u: int) -> None:
     """Move a block to the suppliers of a pair."""
-    to = net.supplier_stop[j]
-    q = to
-    while net.member[q] != u:
+    stop = listed[j, SUPPLIER_STOP]
+    q = stop
+    while member[q, BLOCK] != u:
         q += 1
-    move_member(net.member, net.member_arc, q, to)
-    net.supplier_stop[j] = to + 1
+    swap_members(member, q, stop)
+    listed[j, SUPPLIER_STOP] = stop + 1
 
 
 @njit(cache=True)
 def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
-    """Push what waits towards the sink, until all is absorbed or cut off, or `limit` arcs have been looked at.
+    """Push what waits towards the sink, until all is absorbed or cut off, or `limit` arcs were looked at.
 
     Heights must be exact at the start. Returns whether there was anything that could move.
     """
@@ -73,7 +82,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
     excess, flow, up, slice_of = net.excess, net.flow, net.up, net.slice_of
     load, capacity, room = net.load, net.capacity, net.room
     arc_pair, current = net.arc_pair, net.current
-    member, member_arc, supplier_stop = net.member, net.member_arc, net.supplier_stop
+    listed, member = net.listed, net.member
 
     top = blocks.size + 2
     first = np.full(top + 1, -1, np.int32)  # waiting blocks by height
@@ -152,9 +161,9 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                         pair_height[j] = 1
                 else:
                     lowest = UNREACHED
-                    q = net.member_start[j]
-                    while rest > 0 and q < supplier_stop[j]:
-                        v, b = member[q], member_arc[q]
+                    q = listed[j, START]
+                    while rest > 0 and q < listed[j, SUPPLIER_STOP]:
+                        v, b = member[q, BLOCK], member[q, ARC]
                         if height[v] == h - 1:
                             push = min(rest, flow[b])
                             flow[b] -= push
@@ -168,8 +177,8 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                                 n_waiting += 1
                             low = h - 1
                             if flow[b] == 0:
-                                supplier_stop[j] -= 1
-                                move_member(member, member_arc, q, supplier_stop[j])
+                                listed[j, SUPPLIER_STOP] -= 1
+                                swap_members(member, q, listed[j, SUPPLIER_STOP])
                                 q -= 1
                         elif v != u:
                             lowest = min(lowest, height[v])
@@ -179,7 +188,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                         # u itself supplies the pair now, and is about to rise.
                         pair_height[j] = min(lowest, h + 1) if flow[a] > 0 else lowest
                 if sent == 0 and flow[a] > 0:
-                    start_supplying(net, j, u)
+                    start_supplying(listed, member, j, u)
             if rest > 0:
                 a += 1
         current[u] = a
@@ -194,13 +203,17 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                 if up[child] > 0 and slice_of[child] == slice_of[u]:
                     lowest = min(lowest, height[child])
                 child = net.next_sibling[child]
-            for a in range(net.arc_start[u], stop):
-                lowest = min(lowest, pair_height[arc_pair[a]])
-            work += stop - net.arc_start[u]
+            a = net.arc_start[u]
+            current[u] = a
+            while lowest > h and a < stop:
+                if pair_height[arc_pair[a]] < lowest:
+                    lowest = pair_height[arc_pair[a]]
+                    current[u] = a  # pairs before it are higher, and do not sink
+                a += 1
+            work += a - net.arc_start[u]
             at_height[h] -= 1
             if at_height[h] == 0:
                 break  # no block is left at this height, so nobody above it reaches the sink
-            current[u] = net.arc_start[u]
             h = lowest + 1
             if h >= top:
                 height[u] = UNREACHED

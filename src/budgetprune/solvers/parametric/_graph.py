@@ -1,4 +1,4 @@
-"""From a pruning problem to a closure problem in integers: what must be decided, and what is decided anyway."""
+"""From a pruning problem to a closure problem in integers: what is decided anyway, and what is not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from budgetprune.problem import PruningProblem
 
-# The gains, losses included, add up to about this, so that sums of flows stay below 2**63 with room for rounding up.
+# Gains and losses add up to about this, so that sums of flows stay below 2**63 with room for rounding up.
 TOTAL = 2.0**60
 # Gains that are not whole numbers are rounded to this fraction of the total: coarser than the rounding
 # errors in sums of weights, so that gains that cancel do cancel; far finer than the gap that is promised.
@@ -172,7 +172,7 @@ def list_arcs(
 
 
 def uses_of_blocks(problem: PruningProblem, top: NDArray[np.int32]) -> tuple[NDArray[Any], ...]:
-    """What the kernels need to walk through the first uses of each block: a range of uses, a range of rows."""
+    """What kernels need to walk through the first uses of each block: a range of uses, a range of rows."""
     return (
         np.searchsorted(problem.use_node, top),
         np.searchsorted(problem.use_node, top, side="right"),

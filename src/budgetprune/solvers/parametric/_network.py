@@ -19,6 +19,10 @@ from numpy.typing import NDArray
 
 UNREACHED = np.int32(2**30)  # height of what cannot reach the sink
 
+# Columns of `listed` and `member`: what is used together lies together, as memory is what takes the time.
+START, SUPPLIER_STOP, MEMBER_STOP = 0, 1, 2
+BLOCK, ARC = 0, 1
+
 IntArray = NDArray[np.int32] | NDArray[np.int64]
 
 
@@ -52,12 +56,8 @@ class Network(NamedTuple):
     load: NDArray[np.int64]  # flow to the sink
     capacity: NDArray[np.int64]
     pair_height: NDArray[np.int32]  # lower bound: 0 with spare capacity, else that of the lowest supplier
-    member_start: IntArray
-    supplier_stop: IntArray
-    member_stop: IntArray
-    # members of pairs
-    member: NDArray[np.int32]  # block
-    member_arc: IntArray  # its arc to the pair
+    listed: IntArray  # of shape (n_pairs, 3): START, SUPPLIER_STOP and MEMBER_STOP of its part of `member`
+    member: IntArray  # of shape (n_arcs, 2): BLOCK, and its ARC to the pair
 
 
 def build_network(
@@ -71,10 +71,9 @@ def build_network(
     n_blocks, n_arcs, n_pairs = len(parent), len(arc_pair), len(price)
     index = arc_start.dtype
     first_child, next_sibling = np.full((2, n_blocks), -1, np.int32)
-    member_start, member_stop = np.zeros((2, n_pairs), index)
-    member, member_arc = np.empty(n_arcs, np.int32), np.empty(n_arcs, index)
+    listed, member = np.zeros((n_pairs, 3), index), np.empty((n_arcs, 2), index)
     link_children(parent, first_child, next_sibling)
-    list_members(arc_start, arc_pair, member_start, member_stop, member, member_arc)
+    list_members(arc_start, arc_pair, listed, member)
     return Network(
         parent=parent,
         first_child=first_child,
@@ -96,11 +95,8 @@ def build_network(
         load=np.zeros(n_pairs, np.int64),
         capacity=np.zeros(n_pairs, np.int64),
         pair_height=np.zeros(n_pairs, np.int32),
-        member_start=member_start,
-        supplier_stop=member_start.copy(),
-        member_stop=member_stop,
+        listed=listed,
         member=member,
-        member_arc=member_arc,
     )
 
 
@@ -120,21 +116,19 @@ def link_children(
 def list_members(
     arc_start: IntArray,
     arc_pair: NDArray[np.int32],
-    member_start: IntArray,
-    member_stop: IntArray,
-    member: NDArray[np.int32],
-    member_arc: IntArray,
+    listed: IntArray,
+    member: IntArray,
 ) -> None:
-    """Transpose the arcs: for every pair, the blocks that use it."""
+    """Transpose the arcs: for every pair, the blocks that use it. None supplies it yet."""
     for a in range(arc_pair.size):
-        member_stop[arc_pair[a]] += 1
+        listed[arc_pair[a], MEMBER_STOP] += 1
     total = 0
-    for j in range(member_start.size):
-        member_start[j] = total
-        total += member_stop[j]
-        member_stop[j] = member_start[j]
+    for j in range(len(listed)):
+        size = listed[j, MEMBER_STOP]
+        listed[j] = total
+        total += size
     for u in range(arc_start.size - 1):
         for a in range(arc_start[u], arc_start[u + 1]):
-            q = member_stop[arc_pair[a]]
-            member[q], member_arc[q] = u, a
-            member_stop[arc_pair[a]] = q + 1
+            q = listed[arc_pair[a], MEMBER_STOP]
+            member[q, BLOCK], member[q, ARC] = u, a
+            listed[arc_pair[a], MEMBER_STOP] = q + 1

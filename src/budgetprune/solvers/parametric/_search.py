@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from budgetprune.solvers.parametric._network import UNREACHED, Network
+from budgetprune.solvers.parametric._network import BLOCK, MEMBER_STOP, START, UNREACHED, Network
 
 # With fewer arcs to look at, a second thread costs more than it brings.
 WORTH_SHARING = 30_000
@@ -156,8 +156,8 @@ def ask(
     n = n_found[thread]
     for k in range(n_marked[thread]):
         j = marked[thread, k]
-        for q in range(net.member_start[j], net.member_stop[j]):
-            v = net.member[q]
+        for q in range(net.listed[j, START], net.listed[j, MEMBER_STOP]):
+            v = net.member[q, BLOCK]
             if net.height[v] == UNREACHED:
                 net.height[v] = layer + 1
                 net.owner[v] = thread

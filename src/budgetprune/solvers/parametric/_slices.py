@@ -6,7 +6,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from budgetprune.solvers.parametric._network import UNREACHED, Network
+from budgetprune.solvers.parametric._network import (
+    ARC,
+    BLOCK,
+    MEMBER_STOP,
+    START,
+    SUPPLIER_STOP,
+    UNREACHED,
+    Network,
+)
 
 
 @njit(cache=True)
@@ -28,12 +36,12 @@ def split(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], nam
         net.slice_of[blocks[k]] = name
     for k in range(n_pairs):
         j = pairs[k]
-        stop = net.member_start[j]
-        for q in range(net.member_start[j], net.member_stop[j]):
-            if net.slice_of[net.member[q]] == name:
-                net.member[stop], net.member_arc[stop] = net.member[q], net.member_arc[q]
+        stop = net.listed[j, START]
+        for q in range(net.listed[j, START], net.listed[j, MEMBER_STOP]):
+            if net.slice_of[net.member[q, BLOCK]] == name:
+                net.member[stop, BLOCK], net.member[stop, ARC] = net.member[q, BLOCK], net.member[q, ARC]
                 stop += 1
-        net.member_stop[j] = stop
+        net.listed[j, MEMBER_STOP] = stop
     relist(net, blocks[n_blocks:], pairs[n_pairs:])
     return n_blocks, n_pairs
 
@@ -58,7 +66,7 @@ def stable_partition(items: NDArray[np.int32], height: NDArray[np.int32]) -> int
 def relist(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32]) -> None:
     """Drop the arcs of blocks to unreached pairs, and list the members of the other pairs anew."""
     for k in range(pairs.size):
-        net.supplier_stop[pairs[k]] = net.member_start[pairs[k]]
+        net.listed[pairs[k], SUPPLIER_STOP] = net.listed[pairs[k], START]
     for k in range(blocks.size):
         u = blocks[k]
         stop = net.arc_start[u]
@@ -67,20 +75,21 @@ def relist(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32]) ->
             if net.pair_height[j] < UNREACHED:
                 net.arc_pair[stop], net.flow[stop] = j, net.flow[a]
                 if net.flow[stop] > 0:
-                    q = net.supplier_stop[j]
-                    net.member[q], net.member_arc[q] = u, stop
-                    net.supplier_stop[j] = q + 1
+                    q = net.listed[j, SUPPLIER_STOP]
+                    net.member[q, BLOCK], net.member[q, ARC] = u, stop
+                    net.listed[j, SUPPLIER_STOP] = q + 1
                 stop += 1
         net.arc_stop[u] = stop
     for k in range(pairs.size):
-        net.member_stop[pairs[k]] = net.supplier_stop[pairs[k]]
+        net.listed[pairs[k], MEMBER_STOP] = net.listed[pairs[k], SUPPLIER_STOP]
     for k in range(blocks.size):
         u = blocks[k]
         for a in range(net.arc_start[u], net.arc_stop[u]):
             if net.flow[a] == 0:
-                q = net.member_stop[net.arc_pair[a]]
-                net.member[q], net.member_arc[q] = u, a
-                net.member_stop[net.arc_pair[a]] = q + 1
+                j = net.arc_pair[a]
+                q = net.listed[j, MEMBER_STOP]
+                net.member[q, BLOCK], net.member[q, ARC] = u, a
+                net.listed[j, MEMBER_STOP] = q + 1
 
 
 @njit(cache=True)
@@ -134,8 +143,8 @@ def pass_through(
 ) -> int:
     """Reach the suppliers of a pair."""
     net.pair_height[j] = UNREACHED
-    for q in range(net.member_start[j], net.supplier_stop[j]):
-        v = net.member[q]
+    for q in range(net.listed[j, START], net.listed[j, SUPPLIER_STOP]):
+        v = net.member[q, BLOCK]
         if not worthwhile[v]:
             worthwhile[v] = True
             stack[n] = v
