@@ -18,14 +18,7 @@ from budgetprune.problem._checks import (
     check_critical_lambda,
     check_multipliers,
 )
-from budgetprune.problem._errors import (
-    Estimate,
-    Labels,
-    Loss,
-    check_estimate,
-    check_loss,
-    node_errors,
-)
+from budgetprune.problem._errors import Estimate, Labels, Loss, check_estimate, check_loss, node_errors
 from budgetprune.problem._rows import frozen, route
 from budgetprune.problem._tally import reached_weight
 from budgetprune.problem._targets import as_weights
@@ -252,8 +245,8 @@ class PruningProblem:
         ----------
         flow : float64 array of shape (n_incidences,), at least 0
         level : float64 array of shape (n_nodes,)
-            Where what a node pays stops growing with lambda: positive (or infinite) where there is flow, and
-            the same for all nodes that pay for one source of one example.
+            The lambda up to which a node's payments grow: positive (or infinite) where there is flow, and the
+            same for all nodes that pay for one source of one example.
         lams : float64 array, in any order
         """
         flow = check_multipliers(flow, self.n_incidences, "flow")
