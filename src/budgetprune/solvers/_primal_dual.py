@@ -117,8 +117,8 @@ def solve(
     report = PrimalDualReport(len(bound), search.gap <= gap, search.gap, np.array(objective), np.array(bound))
     if not report.converged:
         warnings.warn(
-            f"primal-dual stopped after {max_iterations} iterations at a gap of {search.gap:.2%} "
-            f"({gap:.2%} was asked for); raise max_iterations or gap, or use solver='parametric', which is exact.",
+            f"primal-dual stopped after {max_iterations} iterations at a gap of {search.gap:.2%}, "
+            f"not {gap:.2%}; raise max_iterations or gap, or use solver='parametric', which is exact.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -160,9 +160,9 @@ class _Search:
         self._paid, bill = kernels.share_prices(self._uses, _weights(self._potential), level[self._node])
         saved = self._problem.gain - self._computation
         loss = bill.sum(axis=0) - np.bincount(level, saved, minlength=kernels.N_LEVELS + 1)
-        above = np.cumsum(loss[:0:-1])[::-1]  # of the splits above level j, for each j
-        best = int(np.argmin(above))
-        self._offer(level > best, self._scale + float(above[best]))
+        from_top = np.cumsum(loss[:0:-1])  # of the highest level, the highest two, and so on
+        best = int(np.argmin(from_top))
+        self._offer(level >= kernels.N_LEVELS - best, self._scale + float(from_top[best]))
 
     def prune(self) -> None:
         """Let every tree prune itself at what it pays (step 2 of Algorithm 1): a bound, and new usage."""
