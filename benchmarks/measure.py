@@ -1,0 +1,126 @@
+"""Clocks and scales: how long something takes, and how much memory a fresh process needs for it.
+
+Imports next to nothing, because fresh processes start here and their memory is what is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+ROOT = Path(__file__).resolve().parents[1]
+MB = 1e6
+# Repeats end early once they have taken this long together: what is slow needs no median.
+PATIENCE = 30.0
+
+
+class BenchmarkError(Exception):
+    """A benchmark that cannot be run as asked; the message says why."""
+
+
+@contextmanager
+def stage(what: str) -> Iterator[None]:
+    """Say on a line of its own what is being done, and how long it took."""
+    print(f"  {what} ...", end="", file=sys.stderr, flush=True)
+    start = perf_counter()
+    try:
+        yield
+    except BaseException:
+        print(file=sys.stderr)
+        raise
+    print(f" {perf_counter() - start:.2f} s", file=sys.stderr, flush=True)
+
+
+def seconds(run: Callable[[], Result]) -> tuple[float, Result]:
+    """Time one call."""
+    start = perf_counter()
+    result = run()
+    return perf_counter() - start, result
+
+
+def median_seconds(run: Callable[[], Result], repeats: int) -> tuple[float, Result]:
+    """Time a few calls; return the median, and the result of the last."""
+    elapsed, result = seconds(run)
+    times = [elapsed]
+    while len(times) < repeats and sum(times) < PATIENCE:
+        elapsed, result = seconds(run)
+        times.append(elapsed)
+    return statistics.median(times), result
+
+
+# --- Memory of a fresh process ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a fresh process returned, and what it needed, in bytes.
+
+    Attributes
+    ----------
+    result : whatever the function returned, by way of JSON
+    peak : float
+        Largest resident size.
+    imports : float
+        Resident size once the function's module was imported, before any work.
+    """
+
+    result: Any
+    peak: float
+    imports: float
+
+
+def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Finished:
+    """Call a function of a module in a new interpreter; arguments and result travel as JSON."""
+    job = [function.__module__, function.__name__, json.dumps(arguments)]
+    done = subprocess.run(
+        [sys.executable, "-m", __name__, *job], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        raise BenchmarkError(
+            f"{job[0]}.{job[1]} failed in its own process (status {done.returncode}, "
+            "negative if a signal ended it: -9 is what a lack of memory looks like)."
+        )
+    return Finished(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def peak_bytes() -> float:
+    """Largest resident size of this process so far."""
+    # A process inherits `ru_maxrss` from the one that started it; the high-water mark starts anew.
+    return _from_status("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
+
+
+def _resident_bytes() -> float:
+    return _from_status("VmRSS") or peak_bytes()
+
+
+_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+def _from_status(field: str) -> float:
+    """Read a size from the kernel's account of this process; 0 where there is none."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((1024.0 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), 0.0)
+
+
+def _main(module: str, function: str, arguments: str) -> None:
+    run = getattr(import_module(module), function)
+    imports = _resident_bytes()
+    result = run(*json.loads(arguments))
+    print(json.dumps({"result": result, "peak": peak_bytes(), "imports": imports}))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,122 @@
+"""What was measured, as data; the table and the JSON file both come from it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from budgetprune._files import written_atomically
+
+PACKAGES = ("budgetprune", "numpy", "numba", "scikit-learn", "ortools")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes
+    ----------
+    name : str
+        What `--only` calls it.
+    what : str
+    value : float
+    bar : float, optional
+        The value should be at most this; None means that the row only informs.
+    unit : str
+    note : str
+        The figures behind the value.
+    """
+
+    name: str
+    what: str
+    value: float
+    bar: float | None = None
+    unit: str = "x"
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        if self.bar is None:
+            return ""
+        return "ok" if self.value <= self.bar else "falls short"
+
+
+@dataclass(frozen=True)
+class Section:
+    """The rows of one setting."""
+
+    setting: str
+    size: str
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a run found, and where."""
+
+    sections: list[Section]
+    quick: bool
+    date: str
+    machine: dict[str, Any]
+    versions: dict[str, str]
+
+    @classmethod
+    def of(cls, sections: list[Section], quick: bool) -> Report:
+        """Add date, machine size and versions."""
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        machine = {
+            "cores": os.cpu_count(),
+            "memory_gib": round(memory / 2**30, 1),
+            "architecture": platform.machine(),
+            "system": platform.system(),
+        }
+        versions = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+        date = datetime.now(UTC).date().isoformat()
+        return cls(sections, quick, date, machine, versions)
+
+    def save(self, file: Path) -> None:
+        """Write everything as JSON, all at once or not at all."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        content = asdict(self)
+        for section, stored in zip(self.sections, content["sections"], strict=True):
+            for row, line in zip(section.rows, stored["rows"], strict=True):
+                line["verdict"] = row.verdict
+        with written_atomically(file) as handle:
+            handle.write(json.dumps(content, indent=2).encode() + b"\n")
+
+    def table(self) -> str:
+        """Set everything in one table."""
+        head = ("what", "measured", "bar", "", "figures")
+        body = [_cells(row) for section in self.sections for row in section.rows]
+        widths = [max(len(line[k]) for line in (head, *body)) for k in range(len(head))]
+        machine = f"{self.machine['cores']} cores, {self.machine['memory_gib']} GiB"
+        lines = [f"{self.date}, {machine}{'; quick: far too small for the bars' if self.quick else ''}", ""]
+        lines += [_line(head, widths), _line(["-" * width for width in widths], widths)]
+        for section in self.sections:
+            lines.append(f"{section.setting}: {section.size}")
+            lines += [_line(_cells(row), widths) for row in section.rows]
+        return "\n".join(lines)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    bar = "" if row.bar is None else f"{row.bar:g} {row.unit}"
+    return f"  {row.what}", f"{row.value:.3g} {row.unit}", bar, row.verdict, row.note
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    what, value, bar, verdict, note = cells
+    columns = (
+        what.ljust(widths[0]),
+        value.rjust(widths[1]),
+        bar.rjust(widths[2]),
+        verdict.ljust(widths[3]),
+        note,
+    )
+    return "  ".join(columns).rstrip()

@@ -1,0 +1,227 @@
+"""The rows of the table: what is compared with what, and the bar that it should stay below."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.measure import MB, BenchmarkError, in_fresh_process, median_seconds, seconds, stage
+from benchmarks.ours import path_of_file
+from benchmarks.peers import FlowGraph, build_flow, solve_file, solve_flow
+from benchmarks.report import Row
+from benchmarks.shapes import Grown
+from budgetprune import Forest, Pruning, PruningPath, PruningProblem
+from budgetprune.solvers.parametric._graph import build_closure
+
+
+class Bench:
+    """One forest and all that is measured on it; what several rows need is measured once."""
+
+    def __init__(self, grown: Grown, repeats: int) -> None:
+        self.grown, self.repeats = grown, repeats
+        self.forest = Forest.from_model(grown.model)
+        self.problem = PruningProblem(self.forest, grown.X_val)
+
+    @property
+    def size(self) -> str:
+        n_rows, n_features = self.grown.X_val.shape
+        forest, problem = self.forest, self.problem
+        return (
+            f"{forest.n_trees} trees, {forest.n_splits:,} splits; {n_rows:,} rows, {n_features} features; "
+            f"{problem.n_incidences:,} incidences"
+        )
+
+    def time(self, what: str, run: Callable[[], Any]) -> float:
+        """Time a few calls of something short, and say so."""
+        with stage(what):
+            return median_seconds(run, self.repeats)[0]
+
+    @cached_property
+    def decision_path_seconds(self) -> float:
+        run = partial(self.grown.model.decision_path, self.grown.X_val)
+        run()  # the second call counts
+        return self.time("scikit-learn's decision_path", run)
+
+    @cached_property
+    def build_seconds(self) -> float:
+        return self.time("building the problem", partial(PruningProblem, self.forest, self.grown.X_val))
+
+    @cached_property
+    def _timed_path(self) -> tuple[float, PruningPath]:
+        with stage("the complete path"):
+            return median_seconds(self.problem.path, self.repeats)
+
+    @property
+    def path_seconds(self) -> float:
+        return self._timed_path[0]
+
+    @property
+    def path(self) -> PruningPath:
+        return self._timed_path[1]
+
+    @cached_property
+    def graph(self) -> FlowGraph:
+        closure = build_closure(self.problem)
+        price = closure.price * closure.unit
+        return FlowGraph(closure.gain, closure.parent, closure.arc_start, closure.arc_pair, price)
+
+    @cached_property
+    def peer_seconds(self) -> dict[float, float]:
+        """OR-tools' time for a few lambdas at and around the breakpoint that drops the most splits."""
+        drop = 1 + int(np.argmax(-np.diff(self.path.n_splits)))
+        return {lam: self._time_peer(lam) for lam in self.path.lam[drop] * np.array([0.98, 1.0, 1.02])}
+
+    @property
+    def hardest(self) -> float:
+        return max(self.peer_seconds, key=self.peer_seconds.__getitem__)
+
+    def _time_peer(self, lam: float) -> float:
+        with stage(f"OR-tools at lambda {lam:.6g}"):
+            flow, origin, sink = build_flow(self.graph, lam)
+            elapsed = solve_flow(flow, origin, sink)
+        keep = self.path.critical_lambda[build_closure(self.problem).top] > lam
+        earned = int(np.maximum(self.graph.gain, 0).sum())
+        if abs(earned - flow.optimal_flow() - self.graph.value(keep, lam)) > 1e-9 * earned:
+            raise BenchmarkError(f"OR-tools and the path disagree about the optimum at lambda {lam!r}.")
+        return elapsed
+
+
+def warm_up() -> None:
+    """Compile everything on a tiny problem, so that no row waits for the compiler."""
+    X = np.random.default_rng(0).normal(size=(200, 4)).astype(np.float32)
+    model = RandomForestClassifier(2, max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1])
+    with stage("compiling"):
+        problem = PruningProblem(Forest.from_model(model), X)
+        problem.path()
+        problem.certify(_primal_dual(problem, 0.01))
+
+
+# --- The rows -----------------------------------------------------------------------------------------------
+
+
+def building(bench: Bench) -> Iterator[Row]:
+    peer, own = bench.decision_path_seconds, bench.build_seconds
+    row = partial(Row, "build")
+    yield row("building the problem / decision_path", own / peer, 2.0, note=_times(own, peer))
+    whole = own + bench.time("importing the forest", partial(Forest.from_model, bench.grown.model))
+    yield row("  the same, with importing the forest", whole / peer, note=_times(whole, peer))
+
+
+def against_peer(bench: Bench) -> Iterator[Row]:
+    own, peers = bench.path_seconds, bench.peer_seconds
+    peer = max(peers.values())
+    tried = ", ".join(f"{lam:.5g}: {time:.2f} s" for lam, time in peers.items())
+    note = f"{len(bench.path)} points, {own:.2f} s; OR-tools at {tried}"
+    yield Row("peer", "complete path / one OR-tools solve", own / peer, 0.7, note=note)
+
+
+def against_training(bench: Bench) -> Iterator[Row]:
+    own, peer = bench.path_seconds, bench.grown.training_seconds
+    yield Row("training", "complete path / training", own / peer, 0.25, note=_times(own, peer))
+
+
+def primal_dual(bench: Bench) -> Iterator[Row]:
+    row = partial(Row, "primal-dual")
+    path = bench.path
+    half = int(np.argmin(np.abs(path.cost - (path.cost[0] + path.cost[-1]) / 2)))
+    middle = {"the median breakpoint": len(path) // 2, "the breakpoint nearest to half the cost": half}
+    own = _iteration_seconds(bench, float(path.lam[len(path) // 2]))
+    for bar, what, peer in (
+        (0.2, "building the problem", bench.build_seconds),
+        (None, "decision_path", bench.decision_path_seconds),
+    ):
+        yield row(f"one primal-dual iteration / {what}", own / peer, bar, note=_times(own, peer))
+    for what, k in middle.items():
+        lam = float(path.lam[k])
+        with stage(f"primal-dual at lambda {lam:.6g}"):
+            elapsed, pruning = seconds(partial(_primal_dual, bench.problem, lam))
+        gap = bench.problem.certify(pruning).gap
+        note = f"lambda {lam:.5g}, {_iterations(pruning)} iterations, {elapsed:.2f} s"
+        yield row(f"gap of primal-dual at {what}", 100 * gap, 1.0, unit="%", note=note)
+
+
+def _iteration_seconds(bench: Bench, lam: float, few: int = 2, many: int = 12) -> float:
+    """Time a few iterations and many: the difference is without what is done only once."""
+
+    def run(n: int) -> tuple[float, int]:
+        solve = partial(_primal_dual, bench.problem, lam, gap=0.0, max_iterations=n)
+        elapsed, pruning = median_seconds(solve, bench.repeats)
+        return elapsed, _iterations(pruning)
+
+    with stage("iterations of primal-dual"):
+        (short, n_few), (long, n_many) = run(few), run(many)
+    return max(long - short, 0.0) / max(n_many - n_few, 1)
+
+
+def _primal_dual(problem: PruningProblem, lam: float, **options: Any) -> Pruning:
+    """Solve, without complaints about a gap that is reported anyway."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return problem.solve(lam, solver="primal-dual", **options)
+
+
+def _iterations(pruning: Pruning) -> int:
+    report: Any = pruning.report
+    return int(report.iterations)
+
+
+def memory(bench: Bench) -> Iterator[Row]:
+    hardest = bench.hardest
+    with TemporaryDirectory() as folder:
+        own_file, peer_file = Path(folder, "forest.joblib"), Path(folder, "graph.npz")
+        joblib.dump((replace(bench.forest, origin=None), bench.grown.X_val), own_file)
+        np.savez(peer_file, **bench.graph._asdict())
+        with stage("memory of the path"):
+            own = in_fresh_process(path_of_file, str(own_file))
+        with stage("memory of OR-tools"):
+            peer = in_fresh_process(solve_file, str(peer_file), hardest)
+    row = partial(Row, "memory")
+    for what, bar, ours, theirs in (
+        ("peak memory of the path / OR-tools' process", 0.5, own.peak, peer.peak),
+        ("  the same, less what imports take", None, own.peak - own.imports, peer.peak - peer.imports),
+    ):
+        yield row(what, ours / theirs, bar, note=f"{ours / MB:.0f} MB / {theirs / MB:.0f} MB")
+
+
+def doubling(bench: Bench) -> Iterator[Row]:
+    row = partial(Row, "doubling")
+    half_rows = bench.grown.X_val[: len(bench.grown.X_val) // 2]
+    model = copy.copy(bench.grown.model)
+    model.estimators_ = model.estimators_[: len(model.estimators_) // 2]
+    model.n_estimators = len(model.estimators_)
+    for what, problem in (
+        ("rows", PruningProblem(bench.forest, half_rows)),
+        ("trees", PruningProblem(Forest.from_model(model), bench.grown.X_val)),
+    ):
+        half = bench.time(f"the complete path with half the {what}", problem.path)
+        full = bench.path_seconds
+        yield row(f"complete path with twice the {what}", full / half, 2.4, note=_times(full, half))
+
+
+def _times(own: float, peer: float) -> str:
+    return f"{_time(own)} / {_time(peer)}"
+
+
+def _time(elapsed: float) -> str:
+    return f"{1000 * elapsed:.0f} ms" if elapsed < 1 else f"{elapsed:.2f} s"
+
+
+ROWS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "build": building,
+    "peer": against_peer,
+    "training": against_training,
+    "primal-dual": primal_dual,
+    "memory": memory,
+    "doubling": doubling,
+}

@@ -1,0 +1,100 @@
+"""Settings: forests on made data of a known shape, and on the real data if it is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+
+from benchmarks.measure import BenchmarkError, seconds, stage
+
+DATA = "BUDGETPRUNE_DATA"
+QUICK = 20  # how many times smaller a quick run is
+
+Rows = tuple[NDArray[np.float32], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where rows come from, and how many are for training and for validation."""
+
+    name: str
+    load: Callable[[], Rows]
+    n_train: int
+    n_val: int
+    n_trees: int = 40
+
+    def grow(self, quick: bool) -> Grown:
+        """Train the forest."""
+        shrink = QUICK if quick else 1
+        n_train, n_val = self.n_train // shrink, self.n_val // shrink
+        with stage("getting the rows"):
+            X, y = self.load()
+        model = RandomForestClassifier(
+            self.n_trees, criterion="entropy", max_features=None, random_state=0, n_jobs=2
+        )
+        with stage(f"training {self.n_trees} trees on {n_train:,} rows"):
+            elapsed, _ = seconds(partial(model.fit, X[:n_train], y[:n_train]))
+        return Grown(self.name, model, X[n_train : n_train + n_val], elapsed)
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A forest, the rows whose costs are counted, and how long the training took."""
+
+    name: str
+    model: RandomForestClassifier
+    X_val: NDArray[np.float32]
+    training_seconds: float
+
+
+def settings() -> Iterator[Setting]:
+    """List what can be run: the shape of MiniBooNE always, real data sets where they are found."""
+    yield Setting("MiniBooNE shape", _miniboone_shape, 45_522, 19_509)
+    for name, file, n_train, n_val in (
+        ("MiniBooNE", "miniboone.npz", 25_500, 11_000),
+        ("Covertype", "covtype.npz", 36_603, 15_688),
+    ):
+        found = data_file(file)
+        if found is not None:
+            yield Setting(name, partial(_shuffled, found), n_train, n_val)
+
+
+def data_file(name: str) -> Path | None:
+    """Find a file in the folder that the environment names, if it names one."""
+    folder = os.environ.get(DATA)
+    if not folder:
+        return None
+    if not Path(folder).is_dir():
+        raise BenchmarkError(f"{DATA} is {folder!r}, which is no folder; correct it or unset it.")
+    file = Path(folder, name)
+    return file if file.exists() else None
+
+
+def _miniboone_shape() -> Rows:
+    X, y = make_classification(
+        130_065,
+        50,
+        n_informative=20,
+        n_redundant=10,
+        n_clusters_per_class=8,
+        class_sep=0.8,
+        flip_y=0.05,
+        random_state=0,
+    )
+    return X.astype(np.float32), y
+
+
+def _shuffled(file: Path) -> Rows:
+    """Read rows, and undo whatever order they were stored in."""
+    with np.load(file, allow_pickle=False) as stored:
+        X, y = stored["X"], stored["y"]
+    order = np.random.default_rng(0).permutation(len(y))
+    return X[order], y[order]
