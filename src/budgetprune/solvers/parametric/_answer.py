@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.solvers.parametric._graph import (
     ALWAYS,
     NEVER,
+    BlockUses,
     Closure,
     IntArray,
     number_pairs,
@@ -54,7 +55,7 @@ def incidence_flow(problem: PruningProblem, closure: Closure, net: Network) -> N
     number, _ = number_pairs(problem, closure.top)
     beta = np.zeros(problem.n_incidences)
     scatter_flow(
-        *uses_of_blocks(problem, closure.top),
+        uses_of_blocks(problem, closure.top),
         problem.use_start,
         number,
         net.arc_start,
@@ -70,13 +71,7 @@ def incidence_flow(problem: PruningProblem, closure: Closure, net: Network) -> N
 
 @njit(cache=True)
 def scatter_flow(
-    first_use: NDArray[np.int64],
-    last_use: NDArray[np.int64],
-    use_source: NDArray[np.int32],
-    tree: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    row_stop: NDArray[np.int32],
-    order: NDArray[np.int32],
+    uses: BlockUses,
     use_start: NDArray[np.int64],
     number: NDArray[np.int32],
     arc_start: IntArray,
@@ -87,11 +82,12 @@ def scatter_flow(
     beta: NDArray[np.float64],
 ) -> None:
     """Look up the flow of every incidence; arcs that were dropped carry none. `to_pair` is all zeros."""
-    for b in range(tree.size):
+    for b in range(uses.tree.size):
+        rows = uses.order[uses.tree[b]]
         for a in range(arc_start[b], arc_stop[b]):
             to_pair[arc_pair[a]] = flow[a]
-        for k in range(first_use[b], last_use[b]):
-            for q in range(row_start[b], row_stop[b]):
-                beta[use_start[k] + q - row_start[b]] = to_pair[number[use_source[k], order[tree[b], q]]]
+        for k in range(uses.start[b], uses.stop[b]):
+            for q in range(uses.row_start[b], uses.row_stop[b]):
+                beta[use_start[k] + q - uses.row_start[b]] = to_pair[number[uses.source[k], rows[q]]]
         for a in range(arc_start[b], arc_stop[b]):
             to_pair[arc_pair[a]] = 0

@@ -1,4 +1,4 @@
-"""Push-relabel on blocks: move what waits towards the sink, the nearest first.
+"""Push-relabel on blocks: move what waits towards the sink, first come first served.
 
 A pair never holds anything. What a block sends to a full pair pushes out as much of another block's flow, so
 one step crosses two arcs:
@@ -7,8 +7,7 @@ one step crosses two arcs:
            |       =>            |     and what v sent there waits in v again
     v --> pair --> sink   v      sink
 
-The block with the least height moves first. So little is moved in vain: where most of a slice is worth
-keeping, its gain stays where it is while the few ways out of it are filled.
+Blocks wait in a queue, so that what arrives at one from several sides goes on from there together.
 """
 
 from __future__ import annotations
@@ -73,45 +72,52 @@ def start_supplying(listed: IntArray, member: IntArray, j: int, u: int) -> None:
 
 
 @njit(cache=True)
+def line_up(queue: NDArray[np.int32], waiting: NDArray[np.bool_], head: int, n_waiting: int, u: int) -> int:
+    """Put a block at the end of the queue, unless it waits already; return the length of the queue."""
+    if waiting[u]:
+        return n_waiting
+    waiting[u] = True
+    tail = head + n_waiting
+    queue[tail if tail < queue.size else tail - queue.size] = u
+    return n_waiting + 1
+
+
+@njit(cache=True)
 def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
     """Push what waits towards the sink, until all is absorbed or cut off, or `limit` arcs were looked at.
 
     Heights must be exact at the start. Returns whether there was anything that could move.
     """
-    height, pair_height, waiting, link = net.height, net.pair_height, net.waiting, net.link
+    height, pair_height, waiting = net.height, net.pair_height, net.waiting
     excess, flow, up, slice_of = net.excess, net.flow, net.up, net.slice_of
     load, capacity, room = net.load, net.capacity, net.room
     arc_pair, current = net.arc_pair, net.current
     listed, member = net.listed, net.member
 
     top = blocks.size + 2
-    first = np.full(top + 1, -1, np.int32)  # waiting blocks by height
     at_height = np.zeros(top + 1, np.int32)  # number of blocks by height
-    n_waiting, low = 0, top
-    for k in range(blocks.size - 1, -1, -1):
+    queue = net.queue[: blocks.size]
+    n_waiting = head = 0
+    for k in range(blocks.size):
         u = blocks[k]
         current[u] = net.arc_start[u]
         waiting[u] = False
-        h = height[u]
-        if h < UNREACHED:
-            at_height[h] += 1
+        if height[u] < UNREACHED:
+            at_height[height[u]] += 1
             if excess[u] > 0:
-                waiting[u] = True
-                link[u] = first[h]
-                first[h] = u
-                n_waiting += 1
-                low = min(low, h)
+                n_waiting = line_up(queue, waiting, head, n_waiting, u)
     if n_waiting == 0:
         return False
-
     work = 0
+    ceiling = top  # nobody above reaches the sink
     while n_waiting > 0 and work < limit:
-        while first[low] < 0:
-            low += 1
-        u, h = first[low], low
-        first[low] = link[u]
+        u = queue[head]
+        head = head + 1 if head + 1 < queue.size else 0
         waiting[u] = False
         n_waiting -= 1
+        h = height[u]
+        if h > ceiling:
+            continue
         rest = excess[u]
         p = net.parent[u]
         has_parent = p >= 0 and slice_of[p] == slice_of[u]
@@ -125,12 +131,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
             up[u] += rest
             excess[p] += rest
             rest = 0
-            if not waiting[p]:
-                waiting[p] = True
-                link[p] = first[h - 1]
-                first[h - 1] = p
-                n_waiting += 1
-            low = h - 1
+            n_waiting = line_up(queue, waiting, head, n_waiting, p)
         child = net.first_child[u]
         while child >= 0 and rest > 0:
             if up[child] > 0 and height[child] == h - 1 and slice_of[child] == slice_of[u]:
@@ -138,12 +139,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                 up[child] -= push
                 excess[child] += push
                 rest -= push
-                if not waiting[child]:
-                    waiting[child] = True
-                    link[child] = first[h - 1]
-                    first[h - 1] = child
-                    n_waiting += 1
-                low = h - 1
+                n_waiting = line_up(queue, waiting, head, n_waiting, child)
             child = net.next_sibling[child]
 
         a = current[u]
@@ -170,12 +166,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                             flow[a] += push
                             rest -= push
                             excess[v] += push
-                            if not waiting[v]:
-                                waiting[v] = True
-                                link[v] = first[h - 1]
-                                first[h - 1] = v
-                                n_waiting += 1
-                            low = h - 1
+                            n_waiting = line_up(queue, waiting, head, n_waiting, v)
                             if flow[b] == 0:
                                 listed[j, SUPPLIER_STOP] -= 1
                                 swap_members(member, q, listed[j, SUPPLIER_STOP])
@@ -195,33 +186,27 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
         excess[u] = rest
         if rest == 0:
             continue
-        if low == h:
-            # Nothing below is left to push to: rise to just above the lowest neighbour.
-            lowest = height[p] if has_parent else UNREACHED
-            child = net.first_child[u]
-            while child >= 0:
-                if up[child] > 0 and slice_of[child] == slice_of[u]:
-                    lowest = min(lowest, height[child])
-                child = net.next_sibling[child]
-            a = net.arc_start[u]
-            current[u] = a
-            while lowest > h and a < stop:
-                if pair_height[arc_pair[a]] < lowest:
-                    lowest = pair_height[arc_pair[a]]
-                    current[u] = a  # pairs before it are higher, and do not sink
-                a += 1
-            work += a - net.arc_start[u]
-            at_height[h] -= 1
-            if at_height[h] == 0:
-                break  # no block is left at this height, so nobody above it reaches the sink
-            h = lowest + 1
-            if h >= top:
-                height[u] = UNREACHED
-                continue
-            height[u] = h
+        # Nothing below is left to push to: rise to just above the lowest neighbour.
+        lowest = height[p] if has_parent else UNREACHED
+        child = net.first_child[u]
+        while child >= 0:
+            if up[child] > 0 and slice_of[child] == slice_of[u]:
+                lowest = min(lowest, height[child])
+            child = net.next_sibling[child]
+        a = net.arc_start[u]
+        current[u] = a
+        while lowest > h and a < stop:
+            if pair_height[arc_pair[a]] < lowest:
+                lowest = pair_height[arc_pair[a]]
+                current[u] = a  # pairs before it are higher, and do not sink
+            a += 1
+        work += a - net.arc_start[u]
+        at_height[h] -= 1
+        if at_height[h] == 0:
+            ceiling = min(ceiling, h)
+        h = lowest + 1
+        height[u] = min(h, UNREACHED)
+        if h <= ceiling:
             at_height[h] += 1
-        waiting[u] = True
-        link[u] = first[h]
-        first[h] = u
-        n_waiting += 1
+            n_waiting = line_up(queue, waiting, head, n_waiting, u)
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -146,7 +146,7 @@ def number_pairs(
     price : float64 array of shape (n_pairs,)
     """
     number = np.full((problem.n_sources, problem.n_examples), -1, np.int32)
-    mark_pairs(*uses_of_blocks(problem, top), number)
+    mark_pairs(uses_of_blocks(problem, top), number)
     in_order = np.ascontiguousarray(number[:, problem.order[0]])
     used = in_order >= 0
     in_order[used] = np.arange(np.count_nonzero(used), dtype=np.int32)
@@ -160,68 +160,78 @@ def list_arcs(
     problem: PruningProblem, top: NDArray[np.int32], number: NDArray[np.int32], own: NDArray[np.int32]
 ) -> tuple[IntArray, NDArray[np.int32]]:
     """List the pairs that each block is the first of its tree to use, and its own pair for computation."""
-    first = np.searchsorted(problem.use_node, top)
-    last = np.searchsorted(problem.use_node, top, side="right")
-    n_arcs = problem.use_start[last] - problem.use_start[first] + (own >= 0)
+    uses = uses_of_blocks(problem, top)
+    n_arcs = problem.use_start[uses.stop] - problem.use_start[uses.start] + (own >= 0)
     arc_start = np.concatenate([[0], np.cumsum(n_arcs)])
     if arc_start[-1] < 2**31:
         arc_start = arc_start.astype(np.int32)
     arc_pair = np.empty(arc_start[-1], np.int32)
-    fill_arcs(*uses_of_blocks(problem, top), number, own, arc_start, arc_pair)
+    fill_arcs(uses, number, own, arc_start, arc_pair)
     return arc_start, arc_pair
 
 
-def uses_of_blocks(problem: PruningProblem, top: NDArray[np.int32]) -> tuple[NDArray[Any], ...]:
-    """What kernels need to walk through the first uses of each block: a range of uses, a range of rows."""
-    return (
-        np.searchsorted(problem.use_node, top),
-        np.searchsorted(problem.use_node, top, side="right"),
-        problem.use_source,
-        problem.forest.tree_of_node[top],
-        problem.row_start[top],
-        problem.row_stop[top],
-        problem.order,
+class BlockUses(NamedTuple):
+    """What blocks use for the first time: a range of uses, each by the same range of a tree's rows."""
+
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    source: NDArray[np.int32]  # of each use
+    tree: NDArray[np.int32]
+    row_start: NDArray[np.int32]
+    row_stop: NDArray[np.int32]
+    order: NDArray[np.int32]
+
+
+def uses_of_blocks(problem: PruningProblem, top: NDArray[np.int32]) -> BlockUses:
+    """Look up the first uses of each block's top node; the others have none."""
+    return BlockUses(
+        start=np.searchsorted(problem.use_node, top),
+        stop=np.searchsorted(problem.use_node, top, side="right"),
+        source=problem.use_source,
+        tree=problem.forest.tree_of_node[top],
+        row_start=problem.row_start[top],
+        row_stop=problem.row_stop[top],
+        order=problem.order,
     )
 
 
 @njit(cache=True)
-def mark_pairs(
-    first_use: NDArray[np.int64],
-    last_use: NDArray[np.int64],
-    use_source: NDArray[np.int32],
-    tree: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    row_stop: NDArray[np.int32],
-    order: NDArray[np.int32],
-    number: NDArray[np.int32],
-) -> None:
+def mark_pairs(uses: BlockUses, number: NDArray[np.int32]) -> None:
     """Set the number of every pair that a block uses to 0."""
-    for b in range(tree.size):
-        for k in range(first_use[b], last_use[b]):
-            for q in range(row_start[b], row_stop[b]):
-                number[use_source[k], order[tree[b], q]] = 0
+    for b in range(uses.tree.size):
+        rows = uses.order[uses.tree[b]]
+        for k in range(uses.start[b], uses.stop[b]):
+            for q in range(uses.row_start[b], uses.row_stop[b]):
+                number[uses.source[k], rows[q]] = 0
 
 
 @njit(cache=True, parallel=True)
 def fill_arcs(
-    first_use: NDArray[np.int64],
-    last_use: NDArray[np.int64],
-    use_source: NDArray[np.int32],
-    tree: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    row_stop: NDArray[np.int32],
-    order: NDArray[np.int32],
+    uses: BlockUses,
     number: NDArray[np.int32],
     own: NDArray[np.int32],
     arc_start: IntArray,
     arc_pair: NDArray[np.int32],
 ) -> None:
     """Write down the pairs of every block: use by use, row by row, the block's own pair last."""
-    for b in prange(tree.size):
-        a = arc_start[b]
-        for k in range(first_use[b], last_use[b]):
-            for q in range(row_start[b], row_stop[b]):
-                arc_pair[a] = number[use_source[k], order[tree[b], q]]
-                a += 1
-        if own[b] >= 0:
-            arc_pair[a] = own[b]
+    for b in prange(uses.tree.size):
+        fill_block(uses, b, number, own, arc_start[b], arc_pair)
+
+
+@njit(cache=True)
+def fill_block(
+    uses: BlockUses,
+    b: int,
+    number: NDArray[np.int32],
+    own: NDArray[np.int32],
+    a: int,
+    arc_pair: NDArray[np.int32],
+) -> None:
+    """Write down the pairs of one block, from arc `a` on."""
+    rows = uses.order[uses.tree[b]]
+    for k in range(uses.start[b], uses.stop[b]):
+        for q in range(uses.row_start[b], uses.row_stop[b]):
+            arc_pair[a] = number[uses.source[k], rows[q]]
+            a += 1
+    if own[b] >= 0:
+        arc_pair[a] = own[b]

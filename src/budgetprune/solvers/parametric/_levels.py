@@ -141,7 +141,8 @@ def route(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], lev
     threads = numba.get_num_threads() if len(pairs) > WORTH_SHARING else 1
     while True:
         search(net, blocks, pairs, threads)
-        if not discharge(net, blocks, n_arcs + 2 * len(blocks) + 1000):
+        # Heights go stale as the flow changes; half a look at every arc is when a new search pays off.
+        if not discharge(net, blocks, n_arcs // 2 + 2 * len(blocks) + 1000):
             return not net.excess[blocks].any()
 
 

@@ -45,7 +45,7 @@ class Network(NamedTuple):
     slice_of: NDArray[np.int32]
     height: NDArray[np.int32]  # lower bound on the number of steps to the sink
     current: IntArray  # arcs before this one lead nowhere at the present height
-    link: NDArray[np.int32]  # queue of a search; linked lists of waiting blocks
+    queue: NDArray[np.int32]
     owner: NDArray[np.uint8]  # thread of a search that found the block
     waiting: NDArray[np.bool_]
     # arcs
@@ -86,7 +86,7 @@ def build_network(
         slice_of=np.zeros(n_blocks, np.int32),
         height=np.zeros(n_blocks, np.int32),
         current=np.zeros(n_blocks, index),
-        link=np.empty(n_blocks, np.int32),
+        queue=np.empty(n_blocks, np.int32),
         owner=np.zeros(n_blocks, np.uint8),
         waiting=np.zeros(n_blocks, np.bool_),
         arc_pair=arc_pair,

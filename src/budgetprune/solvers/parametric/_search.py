@@ -32,7 +32,7 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
     for k in range(blocks.size):
         net.height[blocks[k]] = UNREACHED
         arcs_left += net.arc_stop[blocks[k]] - net.arc_start[blocks[k]]
-    queue, left = net.link, blocks.copy()
+    queue, left = net.queue, blocks.copy()
     head, n, n_left = 0, 0, left.size
     found, marked = np.empty((threads, blocks.size), np.int32), np.empty((threads, pairs.size), np.int32)
     n_found, n_marked = np.zeros(threads, np.int64), np.zeros(threads, np.int64)

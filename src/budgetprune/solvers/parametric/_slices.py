@@ -105,7 +105,7 @@ def mark_worthwhile(
     They are what a surplus can reach, and a surplus is what is not absorbed, or absorbed by a pair beyond its
     capacity. The others of the slice gain as much as they cost.
     """
-    stack, n = net.link, 0
+    stack, n = net.queue, 0
     for k in range(blocks.size):
         u = blocks[k]
         worthwhile[u] = net.excess[u] > 0
