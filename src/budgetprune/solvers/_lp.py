@@ -19,6 +19,8 @@ from budgetprune.solvers._incidences import incidence_rows, incidence_uses
 MAX_INCIDENCES = 2_000_000
 # How far from 0 and 1 a vertex may be, by rounding.
 INTEGRALITY = 1e-6
+# The smallest that HiGHS accepts. What one split gains can be far below its default.
+TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +85,15 @@ def solve(problem: PruningProblem, lam: float) -> Pruning:
             f"{MAX_INCIDENCES:,}. Use solver='parametric' (exact) or 'primal-dual' (the paper's Algorithm 1)."
         )
     program = Program.of(problem, lam)
-    constraints: dict[str, Any] = {  # the stubs of linprog know no sparse matrices
+    arguments: dict[str, Any] = {  # the stubs of linprog know no sparse matrices
         "A_ub": program.coupling,
         "b_ub": np.zeros(program.coupling.shape[0]),
         "A_eq": program.equality,
         "b_eq": np.ones(program.equality.shape[0]),
+        "method": "highs-ds",  # the simplex method, because others may stop between vertices
+        "options": {"dual_feasibility_tolerance": TOLERANCE},
     }
-    # The simplex method, because others may stop between vertices.
-    result: Any = linprog(program.cost, **constraints, method="highs-ds")
+    result: Any = linprog(program.cost, **arguments)
     if not result.success:
         raise SolverError(f"HiGHS could not solve the linear program: {result.message}")
     if np.abs(result.x - np.rint(result.x)).max() > INTEGRALITY:
