@@ -1,25 +1,31 @@
 """What features cost: the sources that are paid for, and which of them each feature needs."""
 
 import reprlib
-import sys
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from math import inf, nan
-from numbers import Real
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from budgetprune._price_lists import (
+    PerFeature,
+    PriceList,
+    as_mapping,
+    is_pandas,
+    listed,
+    map_entries,
+    per_feature,
+    read_costs,
+    read_group_costs,
+    read_price_list,
+    read_shared,
+    read_table,
+    refuse,
+    refuse_duplicates,
+    refuse_unpriced,
+)
 from budgetprune.errors import InvalidInputError
-
-# One entry per feature: by position (tuple), or by feature name or column number (dict).
-PerFeature: TypeAlias = tuple[Any, ...] | dict[Hashable, Any]
-# Prices in the order in which their sources are laid out.
-PriceList: TypeAlias = tuple[tuple[Hashable, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,15 +126,15 @@ class FeatureCosts:
     _complete: bool  # whether `_shared` must speak of every feature, as it must in `from_sources`
 
     def __init__(self, costs: object = None, *, groups: object = None, group_costs: object = None) -> None:
-        if _is_pandas(costs, "DataFrame"):
-            costs, groups = _read_table(costs, groups)
-        own = _read_costs(1.0 if costs is None and groups is None else costs)
-        shared = _read_shared(_per_feature({} if groups is None else groups, "groups"), "groups")
+        if is_pandas(costs, "DataFrame"):
+            costs, groups = read_table(costs, groups)
+        own = read_costs(1.0 if costs is None and groups is None else costs)
+        shared = read_shared(per_feature({} if groups is None else groups, "groups"), "groups")
         if isinstance(own, tuple) and isinstance(shared, tuple) and len(own) != len(shared):
             raise InvalidInputError(f"costs has {len(own)} entries, but groups has {len(shared)}")
         if groups is None and group_costs is not None:
             raise InvalidInputError("group_costs needs groups=, which says what group each feature is in")
-        prices = () if groups is None else _read_group_costs(shared, group_costs)
+        prices = () if groups is None else read_group_costs(shared, group_costs)
         self._set(own, shared, prices, complete=False)
 
     @classmethod
@@ -154,10 +160,10 @@ class FeatureCosts:
         ... ).resolve(4, ["age", "TT4", "T4U", "FTI"]).needs
         array([0, 1, 0, 1], dtype=int32)
         """
-        shared = _read_shared(_mapping(needs, "needs"), "needs")
-        price_list = _price_list(prices, "prices")
-        _refuse_duplicates((str(source) for source, _ in price_list), "prices")
-        _refuse_unpriced(shared, price_list, "prices")
+        shared = read_shared(as_mapping(needs, "needs"), "needs")
+        price_list = read_price_list(prices, "prices")
+        refuse_duplicates((str(source) for source, _ in price_list), "prices")
+        refuse_unpriced(shared, price_list, "prices")
         costs = cls.__new__(cls)
         costs._set(None, shared, price_list, complete=True)
         return costs
@@ -187,7 +193,7 @@ class FeatureCosts:
         else:
             shared = features.spread(self._shared, "groups")
             if self._own is None:
-                _refuse(
+                refuse(
                     [repr(name) for name, groups in zip(features.names, shared, strict=True) if not groups],
                     "there are no costs, and no group, for",
                     "; put each in a group of its own, or give costs for all features (0 where only the "
@@ -214,7 +220,9 @@ class FeatureCosts:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        written = _map(lambda sources: sources[0] if len(sources) == 1 else sources or None, self._shared)
+        written = map_entries(
+            lambda sources: sources[0] if len(sources) == 1 else sources or None, self._shared
+        )
         shared, prices = reprlib.repr(written), reprlib.repr(dict(self._prices))
         if self._complete:
             return f"FeatureCosts.from_sources({prices}, {shared})"
@@ -242,7 +250,7 @@ class _Features:
         names = tuple(str(name) for name in feature_names)
         if len(names) != n_features:
             raise InvalidInputError(f"there are {len(names)} feature names for {n_features} features")
-        _refuse_duplicates(names, "feature_names")
+        refuse_duplicates(names, "feature_names")
         return cls(names, {name: k for k, name in enumerate(names)})
 
     def spread(self, entries: float | PerFeature, what: str, if_missing: str = "") -> list[Any]:
@@ -254,13 +262,13 @@ class _Features:
                 raise InvalidInputError(f"{what} has {len(entries)} entries for {len(self.names)} features")
             return list(entries)
         unknown = [repr(key) for key in entries if key not in self.column]
-        _refuse(unknown, f"{what} names unknown features:", f"; X has {_listed(map(repr, self.names))}")
+        refuse(unknown, f"{what} names unknown features:", f"; X has {listed(map(repr, self.names))}")
         by_column = {self.column[key]: entry for key, entry in entries.items()}
         if len(by_column) < len(entries):  # by name and by number
-            _refuse_duplicates((self.names[self.column[key]] for key in entries), what)
+            refuse_duplicates((self.names[self.column[key]] for key in entries), what)
         if if_missing:
             missing = [repr(name) for k, name in enumerate(self.names) if k not in by_column]
-            _refuse(missing, f"{what} lacks", f"; {if_missing}")
+            refuse(missing, f"{what} lacks", f"; {if_missing}")
         return [by_column.get(k) for k in range(len(self.names))]
 
 
@@ -278,174 +286,3 @@ def _frozen(values: ArrayLike, dtype: type[Any]) -> NDArray[Any]:
     array = np.array(values, dtype=dtype)
     array.setflags(write=False)
     return array
-
-
-# --- Reading what users write -------------------------------------------------------------------------------
-
-
-def _is_pandas(value: object, kind: str) -> bool:
-    """Recognise a pandas object without importing pandas: whoever passes one has imported it already."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(value, getattr(pandas, kind))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)  # NaN and NaT differ from themselves
-    except TypeError:  # pandas.NA is neither equal nor different
-        return True
-
-
-def _read_costs(costs: object) -> float | PerFeature | None:
-    if costs is None:
-        return None
-    if _is_number(costs):
-        return _checked([("every feature", costs)], "costs")[0]
-    entries = _per_feature(costs, "costs")
-    prices = _checked(_shown(entries), "costs")
-    return tuple(prices) if isinstance(entries, tuple) else dict(zip(entries, prices, strict=True))
-
-
-def _read_table(table: Any, groups: object) -> tuple[object, object]:
-    """Costs and groups from a DataFrame with the columns feature, cost and group."""
-    columns = set(table.columns)
-    if not columns <= {"feature", "cost", "group"} or not columns & {"cost", "group"}:
-        raise InvalidInputError(
-            "a table of costs has the columns 'feature' (or an index of feature names), 'cost' and, "
-            f"if wanted, 'group'; this one has {_listed(map(repr, table.columns))}"
-        )
-    _refuse_duplicates(table.columns, "the table's header")
-    if "group" in columns and groups is not None:
-        raise InvalidInputError("groups are given twice: as a column of the table, and as groups=")
-    if "feature" in columns:
-        table = table.set_index("feature")
-    return table.get("cost"), table.get("group", groups)
-
-
-def _read_group_costs(groups: PerFeature, group_costs: object) -> PriceList:
-    # A dictionary, because it keeps the order of appearance.
-    used = {group: None for _, entry in _shown(groups) for group in entry}
-    if group_costs is None:
-        example = ", ".join(f"{group!r}: ..." for group in list(used)[:2])
-        raise InvalidInputError(
-            f"groups have no prices; write group_costs={{{example}}} with a price for each of the "
-            f"{len(used)} groups, or group_costs=<number> if all cost the same"
-        )
-    if _is_number(group_costs):
-        group_costs = dict.fromkeys(used, group_costs)
-    prices = _price_list(group_costs, "group_costs")
-    _refuse_unpriced(groups, prices, "group_costs")
-    unknown = [repr(group) for group, _ in prices if group not in used]
-    _refuse(unknown, "group_costs names unknown groups:", "; no feature is in them")
-    return prices
-
-
-def _read_shared(entries: PerFeature, what: str) -> PerFeature:
-    """Turn each entry (one name, several, or None) into a tuple of sources."""
-
-    def sources(entry: Any) -> tuple[Hashable, ...] | None:
-        if isinstance(entry, np.ndarray):
-            entry = entry.tolist()
-        several = isinstance(entry, list | tuple | AbstractSet)
-        try:
-            # In one order, whichever they were written in, so that equal needs compare equal.
-            return tuple(sorted(set(entry if several else () if _is_missing(entry) else (entry,)), key=str))
-        except TypeError:  # not hashable, so nobody's name
-            return None
-
-    read = _map(sources, entries)
-    bad = [shown for shown, entry in _shown(read) if entry is None]
-    _refuse(bad, f"{what} must be names, sequences of names or None, but are not for")
-    return read
-
-
-def _per_feature(values: Any, what: str) -> PerFeature:
-    if _is_pandas(values, "Series"):
-        # The default index is nobody's choice of names.
-        default = values.index.equals(values.reset_index(drop=True).index)
-        return tuple(values) if default else _mapping(values, what)
-    if isinstance(values, Mapping):
-        return dict(values)
-    # numpy would turn a number beside a string into a string, so lists stay as they are.
-    if isinstance(values, list | tuple):
-        return tuple(values)
-    array = np.asarray(values)
-    if array.ndim != 1:
-        given = f"an array of shape {array.shape}" if array.ndim else type(values).__name__
-        raise InvalidInputError(
-            f"{what} must have one entry per feature, as a sequence, a mapping by feature name or a pandas "
-            f"Series, not {given}"
-        )
-    return tuple(array.tolist())
-
-
-def _mapping(values: Any, what: str) -> dict[Hashable, Any]:
-    if _is_pandas(values, "Series"):
-        _refuse_duplicates(values.index, what)
-    elif not isinstance(values, Mapping):
-        raise InvalidInputError(f"{what} must be a mapping or a pandas Series, not {type(values).__name__}")
-    return dict(values.items())
-
-
-def _price_list(prices: object, what: str) -> PriceList:
-    entries = _mapping(prices, what)
-    return tuple(zip(entries, _checked(_shown(entries), what), strict=True))
-
-
-def _checked(entries: Iterable[tuple[str, Any]], what: str) -> list[float]:
-    prices, bad = [], []
-    for shown, entry in entries:
-        try:
-            price = float(entry) if _is_number(entry) else nan
-        except (ValueError, OverflowError):  # a signalling NaN, an integer beyond all floats
-            price = nan
-        prices.append(price)
-        if not 0 <= price < inf:
-            bad.append(f"{shown} ({reprlib.repr(entry)})")
-    _refuse(bad, f"{what} must be finite numbers of at least 0, but are not for")
-    return prices
-
-
-def _map(function: Callable[[Any], Any], entries: PerFeature) -> PerFeature:
-    if isinstance(entries, tuple):
-        return tuple(function(entry) for entry in entries)
-    return {label: function(entry) for label, entry in entries.items()}
-
-
-# --- Saying what is wrong -----------------------------------------------------------------------------------
-
-
-def _refuse(culprits: list[str], problem: str, advice: str = "") -> None:
-    if culprits:
-        raise InvalidInputError(f"{problem} {_listed(culprits)}{advice}")
-
-
-def _refuse_unpriced(needs: PerFeature, prices: PriceList, what: str) -> None:
-    priced = dict(prices)
-    # Each source once, with a feature that needs it.
-    bad = {source: shown for shown, sources in _shown(needs) for source in sources if source not in priced}
-    _refuse(
-        [f"{source!r} (of {shown})" for source, shown in bad.items()], f"{what} lacks", "; give each a price"
-    )
-
-
-def _refuse_duplicates(labels: Iterable[Hashable], what: str) -> None:
-    twice = [repr(label) for label, count in Counter(labels).items() if count > 1]
-    _refuse(twice, f"{what} has more than one entry for")
-
-
-def _shown(entries: PerFeature) -> list[tuple[str, Any]]:
-    """Entries with their labels as a message writes them."""
-    if isinstance(entries, tuple):
-        return [(f"column {k}", entry) for k, entry in enumerate(entries)]
-    return [(repr(label), entry) for label, entry in entries.items()]
-
-
-def _listed(items: Iterable[str], at_most: int = 5) -> str:
-    items = list(items)
-    more = f" and {len(items) - at_most} more" if len(items) > at_most else ""
-    return ", ".join(items[:at_most]) + more
