@@ -135,18 +135,6 @@ def price_per_weight(
     return total
 
 
-@njit(cache=True, fastmath={"reassoc"})
-def sum_at(rows: NDArray[np.uint32], values: NDArray[np.float64]) -> float:
-    """Add up the values of some rows.
-
-    The compiler may choose one order of additions, for several at a time: else each would wait for the last.
-    """
-    total = 0.0
-    for i in rows:
-        total += values[i]
-    return total
-
-
 @njit(cache=True)
 def share_source(
     s: int,
@@ -159,7 +147,10 @@ def share_source(
     """Share the price of source s."""
     rate = price_per_weight(s, uses, weight, level, bill)
     for k in range(uses.source_start[s], uses.source_start[s + 1]):
-        paid[k] = weight[k] * sum_at(uses.rows[uses.start[k] : uses.stop[k]], rate)
+        total_rate = 0.0
+        for a in range(uses.start[k], uses.stop[k]):
+            total_rate += rate[uses.rows[a]]
+        paid[k] = weight[k] * total_rate
 
 
 @njit(cache=True, parallel=True)

@@ -9,6 +9,8 @@ marked pair at once.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
@@ -19,6 +21,15 @@ from budgetprune.solvers.parametric._network import BLOCK, MEMBER_STOP, START, U
 WORTH_SHARING = 30_000
 # Asking a marked pair for its members takes about as long as looking at this many arcs.
 COST_OF_ASKING = 8
+
+
+class Finds(NamedTuple):
+    """What each thread found in a layer: one row per thread."""
+
+    found: NDArray[np.int32]  # blocks
+    n_found: NDArray[np.int64]
+    marked: NDArray[np.int32]  # pairs
+    n_marked: NDArray[np.int64]
 
 
 @njit(cache=True)
@@ -34,8 +45,9 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
         arcs_left += net.arc_stop[blocks[k]] - net.arc_start[blocks[k]]
     queue, left = net.queue, blocks.copy()
     head, n, n_left = 0, 0, left.size
-    found, marked = np.empty((threads, blocks.size), np.int32), np.empty((threads, pairs.size), np.int32)
-    n_found, n_marked = np.zeros(threads, np.int64), np.zeros(threads, np.int64)
+    found, n_found = np.empty((threads, blocks.size), np.int32), np.zeros(threads, np.int64)
+    marked, n_marked = np.empty((threads, pairs.size), np.int32), np.zeros(threads, np.int64)
+    finds = Finds(found, n_found, marked, n_marked)
     # Layer 0 is the sink itself.
     n_found[0] = find_room(net, blocks, found[0])
     n_marked[0] = mark_spare(net, pairs, marked[0])
@@ -44,16 +56,16 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
         if n_marked.sum() * COST_OF_ASKING < arcs_left:
             if n_marked.sum() * COST_OF_ASKING < WORTH_SHARING:
                 for thread in range(threads):
-                    ask(net, marked, n_marked, layer, found, n_found, thread)
+                    ask(net, layer, finds, thread)
             else:
-                ask_shared(net, marked, n_marked, layer, found, n_found)
+                ask_shared(net, layer, finds)
         else:
             n_left = drop_reached(net.height, left, n_left)
             if arcs_left < WORTH_SHARING or threads == 1:
-                meet(net, left[:n_left], layer, found, n_found, 0, 1)
+                meet(net, left[:n_left], layer, finds, 0, 1)
             else:
-                meet_shared(net, left[:n_left], layer, found, n_found)
-        head, n = n, gather(queue, n, found, n_found, net.owner)
+                meet_shared(net, left[:n_left], layer, finds)
+        head, n = n, gather(queue, n, finds, net.owner)
         layer += 1
         if head == n or n == blocks.size:
             break
@@ -63,9 +75,9 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
         arcs_left -= arcs
         n_marked[:] = 0
         if arcs < WORTH_SHARING or threads == 1:
-            mark(net, queue[head:n], layer, marked, n_marked, found, n_found, 0, 1)
+            mark(net, queue[head:n], layer, finds, 0, 1)
         else:
-            mark_shared(net, queue[head:n], layer, marked, n_marked, found, n_found)
+            mark_shared(net, queue[head:n], layer, finds)
     if n == blocks.size:
         # Everybody has a height, so the search stopped early: suppliers of the other pairs are in this layer.
         for k in range(pairs.size):
@@ -103,18 +115,30 @@ def mark_spare(net: Network, pairs: NDArray[np.int32], marked: NDArray[np.int32]
 
 
 @njit(cache=True)
-def mark(
-    net: Network,
-    frontier: NDArray[np.int32],
-    layer: int,
-    marked: NDArray[np.int32],
-    n_marked: NDArray[np.int64],
+def find(
+    height: NDArray[np.int32],
+    owner: NDArray[np.uint8],
     found: NDArray[np.int32],
-    n_found: NDArray[np.int64],
+    n: int,
+    u: int,
+    layer: int,
     thread: int,
-    threads: int,
+) -> int:
+    """Put a block into the next layer, unless it is in one already; return the number found so far."""
+    if height[u] != UNREACHED:
+        return n
+    height[u] = layer + 1
+    owner[u] = thread
+    found[n] = u
+    return n + 1
+
+
+@njit(cache=True)
+def mark(
+    net: Network, frontier: NDArray[np.int32], layer: int, finds: Finds, thread: int, threads: int
 ) -> None:
     """Mark the pairs to which blocks of a layer send something; find their children and parents."""
+    height, owner, found = net.height, net.owner, finds.found[thread]
     n, m = 0, 0
     for k in range(thread, frontier.size, threads):
         u = frontier[k]
@@ -123,110 +147,60 @@ def mark(
                 j = net.arc_pair[a]
                 if net.pair_height[j] == UNREACHED:
                     net.pair_height[j] = layer
-                    marked[thread, m] = j
+                    finds.marked[thread, m] = j
                     m += 1
         child = net.first_child[u]
         while child >= 0:
-            if net.slice_of[child] == net.slice_of[u] and net.height[child] == UNREACHED:
-                net.height[child] = layer + 1
-                net.owner[child] = thread
-                found[thread, n] = child
-                n += 1
+            if net.slice_of[child] == net.slice_of[u]:
+                n = find(height, owner, found, n, child, layer, thread)
             child = net.next_sibling[child]
-        p = net.parent[u]
-        if net.up[u] > 0 and net.height[p] == UNREACHED:
-            net.height[p] = layer + 1
-            net.owner[p] = thread
-            found[thread, n] = p
-            n += 1
-    n_marked[thread], n_found[thread] = m, n
+        if net.up[u] > 0:
+            n = find(height, owner, found, n, net.parent[u], layer, thread)
+    finds.n_marked[thread], finds.n_found[thread] = m, n
 
 
 @njit(cache=True)
-def ask(
-    net: Network,
-    marked: NDArray[np.int32],
-    n_marked: NDArray[np.int64],
-    layer: int,
-    found: NDArray[np.int32],
-    n_found: NDArray[np.int64],
-    thread: int,
-) -> None:
+def ask(net: Network, layer: int, finds: Finds, thread: int) -> None:
     """Find the members of marked pairs."""
-    n = n_found[thread]
-    for k in range(n_marked[thread]):
-        j = marked[thread, k]
+    height, owner, found = net.height, net.owner, finds.found[thread]
+    n = finds.n_found[thread]
+    for k in range(finds.n_marked[thread]):
+        j = finds.marked[thread, k]
         for q in range(net.listed[j, START], net.listed[j, MEMBER_STOP]):
-            v = net.member[q, BLOCK]
-            if net.height[v] == UNREACHED:
-                net.height[v] = layer + 1
-                net.owner[v] = thread
-                found[thread, n] = v
-                n += 1
-    n_found[thread] = n
+            n = find(height, owner, found, n, net.member[q, BLOCK], layer, thread)
+    finds.n_found[thread] = n
 
 
 @njit(cache=True)
-def meet(
-    net: Network,
-    left: NDArray[np.int32],
-    layer: int,
-    found: NDArray[np.int32],
-    n_found: NDArray[np.int64],
-    thread: int,
-    threads: int,
-) -> None:
+def meet(net: Network, left: NDArray[np.int32], layer: int, finds: Finds, thread: int, threads: int) -> None:
     """Find those of the blocks that are left that meet a marked pair."""
-    n = n_found[thread]
+    height, owner, found = net.height, net.owner, finds.found[thread]
+    n = finds.n_found[thread]
     for k in range(thread, left.size, threads):
         u = left[k]
         for a in range(net.arc_start[u], net.arc_stop[u]):
             if net.pair_height[net.arc_pair[a]] != UNREACHED:
-                net.height[u] = layer + 1
-                net.owner[u] = thread
-                found[thread, n] = u
-                n += 1
+                n = find(height, owner, found, n, u, layer, thread)
                 break
-    n_found[thread] = n
+    finds.n_found[thread] = n
 
 
 @njit(cache=True, parallel=True)
-def mark_shared(
-    net: Network,
-    frontier: NDArray[np.int32],
-    layer: int,
-    marked: NDArray[np.int32],
-    n_marked: NDArray[np.int64],
-    found: NDArray[np.int32],
-    n_found: NDArray[np.int64],
-) -> None:
-    for thread in prange(n_found.size):
-        mark(net, frontier, layer, marked, n_marked, found, n_found, thread, n_found.size)
+def mark_shared(net: Network, frontier: NDArray[np.int32], layer: int, finds: Finds) -> None:
+    for thread in prange(finds.n_found.size):
+        mark(net, frontier, layer, finds, thread, finds.n_found.size)
 
 
 @njit(cache=True, parallel=True)
-def ask_shared(
-    net: Network,
-    marked: NDArray[np.int32],
-    n_marked: NDArray[np.int64],
-    layer: int,
-    found: NDArray[np.int32],
-    n_found: NDArray[np.int64],
-) -> None:
-    for thread in prange(n_found.size):
-        ask(net, marked, n_marked, layer, found, n_found, thread)
+def ask_shared(net: Network, layer: int, finds: Finds) -> None:
+    for thread in prange(finds.n_found.size):
+        ask(net, layer, finds, thread)
 
 
 @njit(cache=True, parallel=True)
-def meet_shared(
-    net: Network,
-    left: NDArray[np.int32],
-    layer: int,
-    found: NDArray[np.int32],
-    n_found: NDArray[np.int64],
-) -> None:
-    for thread in prange(n_found.size):
-        meet(net, left, layer, found, n_found, thread, n_found.size)
+def meet_shared(net: Network, left: NDArray[np.int32], layer: int, finds: Finds) -> None:
+    for thread in prange(finds.n_found.size):
+        meet(net, left, layer, finds, thread, finds.n_found.size)
 
 
 @njit(cache=True)
@@ -241,18 +215,13 @@ def drop_reached(height: NDArray[np.int32], left: NDArray[np.int32], n: int) -> 
 
 
 @njit(cache=True)
-def gather(
-    queue: NDArray[np.int32],
-    n: int,
-    found: NDArray[np.int32],
-    n_found: NDArray[np.int64],
-    owner: NDArray[np.uint8],
-) -> int:
+def gather(queue: NDArray[np.int32], n: int, finds: Finds, owner: NDArray[np.uint8]) -> int:
     """Append what the threads found; a block that two of them found belongs to the one that wrote last."""
-    for thread in range(n_found.size):
-        for k in range(n_found[thread]):
-            if owner[found[thread, k]] == thread:
-                queue[n] = found[thread, k]
+    for thread in range(finds.n_found.size):
+        for k in range(finds.n_found[thread]):
+            u = finds.found[thread, k]
+            if owner[u] == thread:
+                queue[n] = u
                 n += 1
-        n_found[thread] = 0
+        finds.n_found[thread] = 0
     return n
