@@ -1,0 +1,197 @@
+"""Hypothesis strategies: small problems of every kind, drawn node by node or grown by scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from budgetprune import FeatureCosts, Forest, PruningProblem
+
+from .oracles import Case, enumerate_prunings
+
+N_CLASSES = 2
+
+
+def examples(number: int) -> settings:
+    """Try this many examples, the same in every run; fewer where kernels are plain Python."""
+    return settings(
+        max_examples=max(8, number // 8) if numba.config.DISABLE_JIT else number,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
+def build_forest(
+    tree_start: Any, parent: Any, feature: Any, threshold: Any, value: Any, class_weight: Any, n_features: int
+) -> Forest:
+    """Make a classifier of trees that nobody grew, from parents in pre-order."""
+    parent, feature = np.array(parent), np.array(feature)
+    node = np.arange(len(parent))
+    left = np.where(feature >= 0, node + 1, -1)
+    right = np.full(len(parent), -1)
+    is_right = (parent >= 0) & (parent != node - 1)
+    right[parent[is_right]] = node[is_right]
+    return Forest(
+        tree_start=tree_start,
+        parent=parent,
+        left=left,
+        right=right,
+        feature=feature,
+        threshold=threshold,
+        missing_left=np.zeros(len(parent), bool),
+        category_set=np.full(len(parent), -1),
+        category_start=[0],
+        category_bits=[],
+        value=value,
+        weight=np.sum(class_weight, axis=1),
+        class_weight=class_weight,
+        variance=None,
+        tree_output=np.full(len(tree_start) - 1, -1),
+        base=np.zeros(N_CLASSES),
+        divisor=len(tree_start) - 1,
+        link="identity",
+        label_rule="argmax",
+        classes=np.arange(N_CLASSES),
+        n_features=n_features,
+        feature_names=None,
+        input_dtype=np.dtype(np.float32),
+        missing="forbidden",
+        origin=None,
+        origin_node=node,
+    )
+
+
+@st.composite
+def drawn_forests(draw: st.DrawFn, n_features: int) -> Forest:
+    """One to three trees with up to four splits each, none included.
+
+    Counts of classes add up from the leaves. What a node answers agrees with its counts (so that no in-bag
+    gain is negative) or is drawn on its own (so that any may be).
+    """
+    parent: list[int] = []
+    feature: list[int] = []
+    threshold: list[float] = []
+    counts: list[np.ndarray] = []
+
+    def grow(above: int, n_splits: int) -> np.ndarray:
+        h = len(parent)
+        parent.append(above)
+        feature.append(draw(st.integers(0, n_features - 1)) if n_splits else -1)
+        threshold.append(draw(st.sampled_from([0.5, 1.5])) if n_splits else np.nan)
+        counts.append(np.zeros(N_CLASSES))
+        if n_splits:
+            in_left = draw(st.integers(0, n_splits - 1))
+            counts[h] = grow(h, in_left) + grow(h, n_splits - 1 - in_left)
+        else:
+            counts[h] = np.array([draw(st.integers(0, 3)), draw(st.integers(0, 3))], dtype=float)
+            if not counts[h].any():
+                counts[h][0] = 1
+        return counts[h]
+
+    tree_start = [0]
+    for _ in range(draw(st.integers(1, 3))):
+        grow(-1, draw(st.integers(0, 4)))
+        tree_start.append(len(parent))
+    class_weight = np.array(counts)
+    answers = class_weight
+    if draw(st.booleans()):
+        first = draw(st.lists(st.integers(0, 4), min_size=len(parent), max_size=len(parent)))
+        answers = np.column_stack([first, 4 - np.array(first)])
+    value = answers / answers.sum(axis=1, keepdims=True)
+    return build_forest(tree_start, parent, feature, threshold, value, class_weight, n_features)
+
+
+@st.composite
+def costs(draw: st.DrawFn, n_features: int) -> FeatureCosts | None:
+    """Unit costs; own costs, 0 among them; groups with and without own costs; sources needed together."""
+    kind = draw(st.sampled_from(["unit", "own", "groups", "groups only", "sources"]))
+    own = draw(st.lists(st.sampled_from([0.0, 1.0, 2.0, 0.3]), min_size=n_features, max_size=n_features))
+    if kind == "unit":
+        return None
+    if kind == "own":
+        return FeatureCosts(own)
+    if kind == "sources":
+        needs = st.sampled_from([None, "a", "b", ("a", "b"), ("b", "c"), ("a", "c", "free"), "free"])
+        return FeatureCosts.from_sources(
+            {"a": 1.0, "b": 2.0, "c": 0.1, "free": 0.0}, {k: draw(needs) for k in range(n_features)}
+        )
+    names = ["g", "h"] if kind == "groups only" else ["g", "h", None]
+    groups = draw(st.lists(st.sampled_from(names), min_size=n_features, max_size=n_features).filter(any))
+    group_costs = {g: c for g, c in {"g": 1.5, "h": 0.25}.items() if g in groups}
+    return FeatureCosts(own if kind == "groups" else None, groups=groups, group_costs=group_costs)
+
+
+@st.composite
+def drawn_cases(draw: st.DrawFn, **fixed: Any) -> Case:
+    """A problem whose forest, rows, labels, weights and prices are drawn, and all its prunings.
+
+    Rows may be equal, and may weigh nothing.
+
+    Parameters
+    ----------
+    **fixed
+        Options of the problem that are not drawn.
+    """
+    n_features = draw(st.integers(1, 3))
+    n_rows = draw(st.integers(1, 6))
+    row = st.lists(st.integers(0, 2), min_size=n_features, max_size=n_features)
+    X = np.array(draw(st.lists(row, min_size=n_rows, max_size=n_rows)), dtype=float)
+    y = np.array(draw(st.lists(st.integers(0, N_CLASSES - 1), min_size=n_rows, max_size=n_rows)))
+    weight = draw(
+        st.none() | st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows).filter(any).map(np.array)
+    )
+    options = {
+        "costs": draw(costs(n_features)),
+        "error": draw(st.sampled_from(["in-bag", "held-out"])),
+        "loss": draw(st.sampled_from(["misclassification", "brier"])),
+        "sample_weight": weight,
+        "computation_weight": draw(st.sampled_from([0.0, 0.0, 0.1])),
+    } | fixed
+    problem = PruningProblem(draw(drawn_forests(n_features)), X, y, **options)
+    return Case(problem, X, enumerate_prunings(problem, X, options["computation_weight"]))
+
+
+@st.composite
+def grown_cases(draw: st.DrawFn) -> Case:
+    """A problem whose forest scikit-learn grew on small integers, and all its prunings.
+
+    Classifiers and regressors; every estimate of errors and every loss.
+    """
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n_features = draw(st.integers(1, 4))
+    n_train, n_rows = 24, draw(st.integers(1, 7))
+    X = rng.integers(0, 3, (n_train + n_rows, n_features)).astype(float)
+    is_classifier = draw(st.booleans())
+    y = rng.integers(0, 3, len(X))
+    y[:3] = 0, 1, 2
+    model = RandomForestClassifier if is_classifier else RandomForestRegressor
+    model = model(
+        n_estimators=draw(st.integers(1, 3)),
+        max_leaf_nodes=draw(st.integers(2, 5)),
+        random_state=draw(st.integers(0, 99)),
+    ).fit(X[:n_train], y[:n_train])
+    weight = rng.integers(0, 3, n_rows) + (np.arange(n_rows) == 0) if draw(st.booleans()) else None
+    computation_weight = draw(st.sampled_from([0.0, 0.05]))
+    problem = PruningProblem(
+        Forest.from_model(model),
+        X[n_train:],
+        y[n_train:],
+        costs=draw(costs(n_features)),
+        error=draw(st.sampled_from(["in-bag", "out-of-bag", "held-out", "pooled"])),
+        loss=draw(st.sampled_from(["misclassification", "brier"])) if is_classifier else "squared",
+        X_train=X[:n_train],
+        y_train=y[:n_train],
+        sample_weight=weight,
+        computation_weight=computation_weight,
+    )
+    return Case(problem, X[n_train:], enumerate_prunings(problem, X[n_train:], computation_weight))
+
+
+cases = st.one_of(drawn_cases(), grown_cases())
