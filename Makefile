@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench bench-large format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -16,9 +16,11 @@ $(VENV)/installed-%: pyproject.toml | $(BIN)/python
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m budgetprune.demo --out output
 
+# Two test processes share the cores, so threads that have nothing to do must not spin.
+test: export OMP_WAIT_POLICY = passive
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m nojit
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m nojit
 
 check: $(VENV)/installed-check
 	$(BIN)/ruff check .
@@ -31,6 +33,9 @@ format: $(VENV)/installed-check
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks
+
+bench-large: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks --large --out output/bench-large.json
 
 clean:
 	rm -rf $(VENV) output build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import large
 from benchmarks.measure import BenchmarkError
 from benchmarks.report import Report, Section
 from benchmarks.rows import ROWS, Bench, warm_up
@@ -21,15 +22,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--repeats", type=int, default=5, help="of what is short; medians count (%(default)s)"
     )
     parser.add_argument("--only", nargs="+", choices=ROWS, metavar="ROW", help=f"some of: {', '.join(ROWS)}")
-    parser.add_argument("--quick", action="store_true", help="at 1/20 of the size: does everything run?")
+    parser.add_argument("--quick", action="store_true", help="at 1/20 of the rows: does everything run?")
+    parser.add_argument("--large", action="store_true", help="the large setting instead; takes long")
     parser.epilog = f"Real MiniBooNE and Covertype are measured too if the folder {DATA} names has them."
     options = parser.parse_args(arguments)
     if options.repeats < 1:
         parser.error(f"--repeats must be at least 1, not {options.repeats}")
+    if options.large and options.only:
+        parser.error("--only chooses among the rows of the standard settings; leave it out with --large")
     if options.out.is_dir():
         parser.error(f"--out must be a file, but {options.out} is a folder")
     try:
-        sections = standard(options.only or list(ROWS), options.repeats, options.quick)
+        if options.large:
+            sections = [large.measure(options.quick)]
+        else:
+            sections = standard(options.only or list(ROWS), options.repeats, options.quick)
         report = Report.of(sections, options.quick)
         report.save(options.out)
     except (BenchmarkError, OSError) as error:
@@ -44,8 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def standard(names: list[str], repeats: int, quick: bool) -> list[Section]:
     """Measure the rows on every setting at hand."""
+    found = list(settings())
     warm_up()
-    return [_measure(setting, names, repeats, quick) for setting in settings()]
+    return [_measure(setting, names, repeats, quick) for setting in found]
 
 
 def _measure(setting: Setting, names: list[str], repeats: int, quick: bool) -> Section:

@@ -28,7 +28,7 @@ class Row:
     what : str
     value : float
     bar : float, optional
-        The value should be at most this; None means that the row only informs.
+        The value should be at most this (or `at_least`); None means that the row only informs.
     unit : str
     note : str
         The figures behind the value.
@@ -40,12 +40,14 @@ class Row:
     bar: float | None = None
     unit: str = "x"
     note: str = ""
+    at_least: bool = False
 
     @property
     def verdict(self) -> str:
         if self.bar is None:
             return ""
-        return "ok" if self.value <= self.bar else "falls short"
+        is_met = self.value >= self.bar if self.at_least else self.value <= self.bar
+        return "ok" if is_met else "falls short"
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Report:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    bar = "" if row.bar is None else f"{row.bar:g} {row.unit}"
+    bar = "" if row.bar is None else f"{'>=' if row.at_least else '<='} {row.bar:g} {row.unit}"
     return f"  {row.what}", f"{row.value:.3g} {row.unit}", bar, row.verdict, row.note
 
 

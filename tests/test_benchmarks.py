@@ -1,0 +1,80 @@
+"""The benchmarks run: every row is produced, at a size that says nothing about speed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+ROWS = {
+    "build": 2,
+    "peer": 1,
+    "training": 1,
+    "primal-dual": 4,
+    "memory": 2,
+    "doubling": 2,
+}
+
+
+def bench(*options: Any, data: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "BUDGETPRUNE_DATA"}
+    if data is not None:
+        environment["BUDGETPRUNE_DATA"] = str(data)
+    command = [sys.executable, "-m", "benchmarks", *map(str, options)]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def run(out: Path, *options: Any) -> tuple[dict[str, Any], str]:
+    done = bench("--quick", "--repeats", 1, "--out", out, *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(out.read_text()), done.stdout
+
+
+def test_all_rows_of_the_standard_setting(tmp_path: Path) -> None:
+    report, table = run(tmp_path / "new" / "bench.json")
+    (section,) = report["sections"]
+    assert section["setting"] == "MiniBooNE shape"
+    names = [row["name"] for row in section["rows"]]
+    assert {name: names.count(name) for name in names} == ROWS
+    assert all(row["value"] > 0 for row in section["rows"] if row["unit"] == "x")
+    assert {row["verdict"] for row in section["rows"]} <= {"ok", "falls short", ""}
+    assert all(row["what"] in table for row in section["rows"])
+    assert report["machine"]["cores"] >= 1
+    assert {"budgetprune", "ortools"} <= report["versions"].keys()
+
+
+def test_large_setting(tmp_path: Path) -> None:
+    report, table = run(tmp_path / "bench.json", "--large")
+    rows = {row["what"]: row for row in report["sections"][0]["rows"]}
+    assert rows["peak memory of all processes"]["verdict"] == "ok"
+    assert rows["incidences"]["verdict"] == "falls short"  # which is why it is called quick
+    assert "path at 10 lambdas" in table
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--only", "speed"], "choose from"),
+        (["--repeats", "0"], "at least 1"),
+        (["--large", "--only", "build"], "leave it out with --large"),
+        (["--out", "."], "is a folder"),
+    ],
+)
+def test_options_that_make_no_sense(options: list[str], words: str) -> None:
+    done = bench(*options)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_a_data_folder_that_is_none(tmp_path: Path) -> None:
+    done = bench("--quick", "--out", tmp_path / "bench.json", data=tmp_path / "nowhere")
+    assert done.returncode == 1
+    assert "is no folder" in done.stderr
+    assert not (tmp_path / "bench.json").exists()
