@@ -20,7 +20,7 @@ N_CLASSES = 2
 def examples(number: int) -> settings:
     """Try this many examples, the same in every run; fewer where kernels are plain Python."""
     return settings(
-        max_examples=max(8, number // 8) if numba.config.DISABLE_JIT else number,
+        max_examples=max(8, number // 4) if numba.config.DISABLE_JIT else number,
         deadline=None,
         derandomize=True,
         database=None,
@@ -129,17 +129,18 @@ def costs(draw: st.DrawFn, n_features: int) -> FeatureCosts | None:
 
 
 @st.composite
-def drawn_cases(draw: st.DrawFn, **fixed: Any) -> Case:
+def drawn_cases(draw: st.DrawFn, n_features: int | None = None, **fixed: Any) -> Case:
     """A problem whose forest, rows, labels, weights and prices are drawn, and all its prunings.
 
     Rows may be equal, and may weigh nothing.
 
     Parameters
     ----------
+    n_features : int, optional
     **fixed
         Options of the problem that are not drawn.
     """
-    n_features = draw(st.integers(1, 3))
+    n_features = n_features or draw(st.integers(1, 3))
     n_rows = draw(st.integers(1, 6))
     row = st.lists(st.integers(0, 2), min_size=n_features, max_size=n_features)
     X = np.array(draw(st.lists(row, min_size=n_rows, max_size=n_rows)), dtype=float)

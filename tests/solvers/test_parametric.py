@@ -14,7 +14,7 @@ from budgetprune import InvalidInputError, PruningProblem
 from .oracles import Case, random_case
 from .strategies import cases, examples
 
-pytestmark = pytest.mark.nojit
+pytestmark = [pytest.mark.nojit, pytest.mark.usefixtures("one_thread")]
 
 # Objectives are compared, and ties told from differences, relative to the forest pruned to its roots.
 SAME, TIED = 1e-11, 1e-12
