@@ -137,13 +137,27 @@ def route(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], lev
     If it is not, the heights tell the parts: what cannot reach the sink is worth keeping.
     """
     set_level(net, pairs, level * HAIR)
-    n_arcs = int((net.arc_stop[blocks] - net.arc_start[blocks]).sum())
-    threads = numba.get_num_threads() if len(pairs) > WORTH_SHARING else 1
-    while True:
+    is_large = len(pairs) > WORTH_SHARING
+    threads, rounds = (numba.get_num_threads(), 1) if is_large else (1, 1000)
+    while not push_rounds(net, blocks, pairs, threads, rounds):
+        pass  # back here between rounds, so that long work can be interrupted
+    return not net.excess[blocks].any()
+
+
+@numba.njit(cache=True)
+def push_rounds(
+    net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], threads: int, rounds: int
+) -> bool:
+    """Search and push in turns; return whether there is nothing left that can move."""
+    n_arcs = 0
+    for k in range(blocks.size):
+        n_arcs += net.arc_stop[blocks[k]] - net.arc_start[blocks[k]]
+    for _ in range(rounds):
         search(net, blocks, pairs, threads)
         # Heights go stale as the flow changes; half a look at every arc is when a new search pays off.
-        if not discharge(net, blocks, n_arcs // 2 + 2 * len(blocks) + 1000):
-            return not net.excess[blocks].any()
+        if not discharge(net, blocks, n_arcs // 2 + 2 * blocks.size + 1000):
+            return True
+    return False
 
 
 @numba.njit(cache=True)
