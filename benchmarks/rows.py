@@ -78,9 +78,18 @@ class Bench:
 
     @cached_property
     def peer_seconds(self) -> dict[float, float]:
-        """OR-tools' time for a few lambdas at and around the breakpoint that drops the most splits."""
-        drop = 1 + int(np.argmax(-np.diff(self.path.n_splits)))
-        return {lam: self._time_peer(lam) for lam in self.path.lam[drop] * np.array([0.98, 1.0, 1.02])}
+        """OR-tools' time for some lambdas, among which the hardest is looked for.
+
+        They are at and around the breakpoint that drops the most splits, and where a quarter, half and three
+        quarters of the cost are left.
+        """
+        drop = self.path.lam[1 + int(np.argmax(-np.diff(self.path.n_splits)))]
+        spread = [float(self.path.lam[self.point_at(share)]) for share in (0.25, 0.5, 0.75)]
+        return {lam: self._time_peer(lam) for lam in sorted({0.98 * drop, drop, 1.02 * drop, *spread})}
+
+    def point_at(self, share: float) -> int:
+        """Find the point of the path that has about this share of the largest cost."""
+        return int(np.argmin(np.abs(self.path.cost - share * self.path.cost[0])))
 
     @property
     def hardest(self) -> float:
@@ -120,9 +129,9 @@ def building(bench: Bench) -> Iterator[Row]:
 
 def against_peer(bench: Bench) -> Iterator[Row]:
     own, peers = bench.path_seconds, bench.peer_seconds
-    peer = max(peers.values())
-    tried = ", ".join(f"{lam:.5g}: {time:.2f} s" for lam, time in peers.items())
-    note = f"{len(bench.path)} points, {own:.2f} s; OR-tools at {tried}"
+    peer = peers[bench.hardest]
+    tried = ", ".join(f"{_time(time)} at {lam:.5g}" for lam, time in peers.items())
+    note = f"{_times(own, peer)}; {len(bench.path)} points; OR-tools: {tried}"
     yield Row("peer", "complete path / one OR-tools solve", own / peer, 0.7, note=note)
 
 
@@ -134,8 +143,7 @@ def against_training(bench: Bench) -> Iterator[Row]:
 def primal_dual(bench: Bench) -> Iterator[Row]:
     row = partial(Row, "primal-dual")
     path = bench.path
-    half = int(np.argmin(np.abs(path.cost - (path.cost[0] + path.cost[-1]) / 2)))
-    middle = {"the median breakpoint": len(path) // 2, "the breakpoint nearest to half the cost": half}
+    middle = {"the median breakpoint": len(path) // 2, "about half the cost": bench.point_at(0.5)}
     own = _iteration_seconds(bench, float(path.lam[len(path) // 2]))
     for bar, what, peer in (
         (0.2, "building the problem", bench.build_seconds),
@@ -147,7 +155,7 @@ def primal_dual(bench: Bench) -> Iterator[Row]:
         with stage(f"primal-dual at lambda {lam:.6g}"):
             elapsed, pruning = seconds(partial(_primal_dual, bench.problem, lam))
         gap = bench.problem.certify(pruning).gap
-        note = f"lambda {lam:.5g}, {_iterations(pruning)} iterations, {elapsed:.2f} s"
+        note = f"lambda {lam:.5g}, {_iterations(pruning)} iterations, {_time(elapsed)}"
         yield row(f"gap of primal-dual at {what}", 100 * gap, 1.0, unit="%", note=note)
 
 
@@ -217,7 +225,7 @@ def _times(own: float, peer: float) -> str:
 
 
 def _time(elapsed: float) -> str:
-    return f"{1000 * elapsed:.0f} ms" if elapsed < 1 else f"{elapsed:.2f} s"
+    return f"{1000 * elapsed:.3g} ms" if elapsed < 1 else f"{elapsed:.3g} s"
 
 
 ROWS: dict[str, Callable[[Bench], Iterator[Row]]] = {
