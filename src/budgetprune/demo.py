@@ -187,7 +187,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, help="average cost of a prediction, in minutes")
     options = parser.parse_args(arguments)
     print(
-        "Training, pruning and drawing (the first run compiles kernels, for up to a minute) ...\n", flush=True
+        "Training, pruning and drawing (the first run compiles kernels, for a minute or two) ...\n",
+        flush=True,
     )
     try:
         options.out.mkdir(parents=True, exist_ok=True)

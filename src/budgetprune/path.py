@@ -22,6 +22,9 @@ from budgetprune.pruning import Pruning
 if TYPE_CHECKING:
     import pandas as pd
 
+# Costs that differ by less than this fraction are the same to a budget.
+ROUNDING = 1e-9
+
 ARRAYS: dict[str, Any] = {
     "critical_lambda": np.float64,
     "lam": np.float64,
@@ -216,6 +219,8 @@ class PruningPath:
             amount = np.nan
         if not amount >= 0:
             raise InvalidInputError(f"budget must be a number of at least 0, not {budget!r}.")
+        # Averages carry rounding errors: a budget of 1 buys what costs 1.0000000000000027.
+        amount *= 1 + ROUNDING
         within = np.flatnonzero(self.cost <= amount)
         if not within.size:
             raise InvalidInputError(

@@ -20,7 +20,7 @@ from budgetprune.forest._rows import as_rows
 from budgetprune.forest._topology import depths
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Forest:
     """An ensemble of trees in one form, so that nothing downstream needs to know which library it came from.
 
@@ -127,6 +127,10 @@ class Forest:
             Classifier or regressor, with a single output. It is kept as `origin` and never changed.
         """
         return import_model(model)
+
+    def __repr__(self) -> str:
+        kind = "regression" if self.classes is None else f"{self.classes.size} classes"
+        return f"Forest({self.n_trees} trees, {self.n_splits} splits, {self.n_features} features, {kind})"
 
     @property
     def n_trees(self) -> int:

@@ -83,6 +83,10 @@ def node_errors(
     roots = forest.tree_start[:-1]
     lost = np.sum([_LOSSES[loss](forest.value, tally) for tally in tallies], axis=0)
     counted = np.sum([_weight(forest, tally[roots]) for tally in tallies], axis=0)
+    if not np.isfinite(lost).all():
+        raise InvalidInputError(
+            "node errors are too large to add up; give targets or weights a smaller scale."
+        )
     empty = np.flatnonzero(counted == 0)
     if empty.size:
         raise InvalidInputError(
@@ -91,10 +95,17 @@ def node_errors(
     return lost, counted
 
 
-def check_estimate(estimate: str) -> None:
-    """Raise unless the estimate is one we know."""
+def check_estimate(estimate: str, y_cost: Any, X_train: Any, y_train: Any) -> None:
+    """Raise unless the estimate is one we know, and what it is measured on is there."""
     if estimate not in get_args(Estimate):
         raise InvalidInputError(f"error={estimate!r} is unknown; use one of {_options(get_args(Estimate))}.")
+    needed = {"held-out": "y_cost", "out-of-bag": "X_train y_train", "pooled": "y_cost X_train y_train"}
+    given = {"y_cost": y_cost, "X_train": X_train, "y_train": y_train}
+    missing = [name for name in needed.get(estimate, "").split() if given[name] is None]
+    if missing:
+        raise InvalidInputError(
+            f"error={estimate!r} needs {' and '.join(missing)}: pass it, or them, as well."
+        )
 
 
 def check_loss(forest: Forest, loss: str | None) -> Loss:

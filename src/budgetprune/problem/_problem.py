@@ -106,7 +106,11 @@ class PruningProblem:
         sample_weight_train: Any = None,
         computation_weight: float = 0.0,
     ) -> None:
-        check_estimate(error)
+        if not isinstance(forest, Forest):
+            raise InvalidInputError(
+                f"forest must be a Forest, not {type(forest).__name__}; write Forest.from_model(model)."
+            )
+        check_estimate(error, y_cost, X_train, y_train)
         loss = check_loss(forest, loss)
         computation_weight = at_least_zero(computation_weight, "computation_weight")
         self.forest = forest
@@ -135,6 +139,12 @@ class PruningProblem:
         self.gain, self.lost_gain = self._gain(self.error), self._gain(self.lost)
         share = reached_weight(forest, rows, weight) / weight.sum() if computation_weight else 0.0
         self.computation = frozen(np.where(forest.is_split, computation_weight * share, 0.0))
+
+    def __repr__(self) -> str:
+        return (
+            f"PruningProblem({self.forest!r}, {self.n_examples} examples, {self.n_sources} sources, "
+            f"{self.n_incidences} incidences)"
+        )
 
     @property
     def n_examples(self) -> int:

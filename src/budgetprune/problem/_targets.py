@@ -22,6 +22,8 @@ def as_weights(weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:
         raise InvalidInputError(f"{name} is negative in row {np.flatnonzero(weights < 0)[0]}.")
     if not weights.any():
         raise InvalidInputError(f"{name} is 0 in all rows; at least one row must count.")
+    if weights.max() > np.finfo(np.float64).max / n_rows:
+        raise InvalidInputError(f"{name} is too large to add up; give it a smaller scale.")
     return weights
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.path import PruningPath, breakpoints
+from budgetprune.problem._checks import all_at_least_zero, at_least_zero
 from budgetprune.pruning import Pruning
 from budgetprune.solvers.parametric._answer import incidence_flow, node_levels
 from budgetprune.solvers.parametric._graph import Closure, build_closure
@@ -26,7 +27,7 @@ def solve(problem: PruningProblem, lam: float, *, verbose: bool = False) -> Prun
 
     Of several best ones, the smallest.
     """
-    lam = _as_grid(lam).item()
+    lam = at_least_zero(lam, "lam")
     closure, net, levels = _run(problem, on_grid(np.array([lam])), verbose)
     critical = node_levels(problem, closure, levels.critical)
     return problem.pruning(critical > lam, lam, dual=incidence_flow(problem, closure, net))
@@ -57,18 +58,20 @@ def path(
     """
     if lams is not None and resolution is not None:
         raise InvalidInputError("give lams or resolution, not both.")
-    grid = None if lams is None else _as_grid(lams)
-    if resolution is not None and not 0 < resolution < np.inf:
-        raise InvalidInputError(f"resolution must be a positive amount of cost, not {resolution!r}.")
+    grid = None if lams is None else np.unique(all_at_least_zero(lams, "lam"))
+    if grid is not None and not grid.size:
+        raise InvalidInputError("lams is empty; name at least one, or leave it out for the complete path.")
+    if resolution is not None and at_least_zero(resolution, "resolution") == 0:
+        raise InvalidInputError("resolution must be a positive amount of cost; leave it out for all points.")
     if certify:
         return _certified_path(problem, grid, resolution, verbose)
     choose = at_density if grid is None else on_grid(grid)
     if resolution is not None:
         choose = down_to(resolution)
     closure, _, levels = _run(problem, choose, verbose)
-    if resolution is not None:
-        grid = np.unique([0.0, *levels.tested])
     critical = node_levels(problem, closure, levels.critical)
+    if resolution is not None:
+        grid = where_changed(critical, np.unique([0.0, *levels.tested]))
     return PruningPath.of(problem, critical, lams=grid, complete=grid is None)
 
 
@@ -83,7 +86,7 @@ def _certified_path(
         grid = breakpoints(critical)
     if resolution is not None:
         _, cost, _ = problem.trade_off(critical, grid)
-        grid = grid[np.unique(cost // resolution, return_index=True)[1]][::-1]
+        grid = grid[stepping_stones(cost, resolution)]
     # The flow fills the pairs of a slice at the slice's own level, so scaled down it fills them at any lower
     # one, and at any higher one it fits: one flow proves the whole path.
     level = np.full(problem.forest.n_nodes, np.inf)
@@ -100,15 +103,19 @@ def _run(problem: PruningProblem, choose: Choice, verbose: bool) -> tuple[Closur
     return closure, net, find_levels(net, closure.gain, closure.unit, choose, verbose)
 
 
-def _as_grid(lams: ArrayLike) -> NDArray[np.float64]:
-    """Check lambdas, and sort them."""
-    try:
-        grid = np.unique(np.asarray(lams, dtype=np.float64))
-    except (TypeError, ValueError):
-        grid = np.array([np.nan])
-    if not grid.size or not np.all((grid >= 0) & (grid < np.inf)):
-        raise InvalidInputError(f"lambdas must be finite numbers of at least 0, not {lams!r}.")
-    return grid
+def where_changed(critical: NDArray[np.float64], lams: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of growing lambdas with the same pruning, only the first."""
+    n_pruned = np.searchsorted(np.sort(critical), lams, side="right")
+    return lams[np.unique(n_pruned, return_index=True)[1]]
+
+
+def stepping_stones(cost: NDArray[np.float64], resolution: float) -> list[int]:
+    """Points of a path such that costs fall by at most `resolution`, unless one breakpoint does."""
+    chosen = [0]
+    while chosen[-1] + 1 < len(cost):
+        in_reach = np.flatnonzero(cost >= cost[chosen[-1]] - resolution)[-1]
+        chosen.append(max(int(in_reach), chosen[-1] + 1))
+    return chosen
 
 
 # --- Which level of a slice to test next --------------------------------------------------------------------

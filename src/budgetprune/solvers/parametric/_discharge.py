@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from budgetprune.solvers.parametric._network import (
     ARC,
     BLOCK,
+    PLENTY,
     START,
     SUPPLIER_STOP,
     UNREACHED,
@@ -28,13 +29,11 @@ from budgetprune.solvers.parametric._network import (
 
 
 @njit(cache=True)
-def set_level(net: Network, pairs: NDArray[np.int32], level: float) -> int:
+def set_level(net: Network, pairs: NDArray[np.int32], level: float) -> None:
     """Give every pair of a slice the capacity of a level, rounded up, and send back what is too much."""
-    total = 0
     for k in range(pairs.size):
         j = pairs[k]
-        net.capacity[j] = np.int64(np.ceil(level * net.price[j]))
-        total += net.capacity[j]
+        net.capacity[j] = np.int64(min(np.ceil(level * net.price[j]), PLENTY))
         surplus = net.load[j] - net.capacity[j]
         if surplus <= 0:
             continue
@@ -49,7 +48,6 @@ def set_level(net: Network, pairs: NDArray[np.int32], level: float) -> int:
             if net.flow[a] == 0:
                 net.listed[j, SUPPLIER_STOP] = q
             q -= 1
-    return total
 
 
 @njit(cache=True)

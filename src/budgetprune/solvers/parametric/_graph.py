@@ -80,7 +80,7 @@ def integer_gains(problem: PruningProblem) -> tuple[NDArray[np.int64], float]:
     unit = TOTAL / total
     factor = unit / (problem.counted * problem.forest.n_trees)
     is_counted = np.array_equal(problem.lost_gain, np.rint(problem.lost_gain))
-    if is_counted and factor.min() > GRAIN**-0.75:
+    if is_counted and factor.min() > GRAIN**-0.75 and factor.max() < TOTAL:
         whole = np.rint(factor).astype(np.int64)[problem.forest.tree_of_node]
         return problem.lost_gain.astype(np.int64) * whole, unit
     grain = int(TOTAL * GRAIN)

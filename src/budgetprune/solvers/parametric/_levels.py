@@ -108,6 +108,8 @@ def find_levels(
                 progress.update(len(here))
                 continue
             absorbed = route(net, here, paid, level)
+            progress.set_postfix(slices=n_slices, tested=len(tested), refresh=False)
+            progress.update(0)
             resolves = level == at_density(value, cost, part.low, part.high)
             if absorbed and resolves:
                 critical[here] = routed[here] = level

@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 UNREACHED = np.int32(2**30)  # height of what cannot reach the sink
+PLENTY = 2.0**62  # a capacity for all that there is: gains add up to less
 
 # Columns of `listed` and `member`: what is used together lies together, as memory is what takes the time.
 START, SUPPLIER_STOP, MEMBER_STOP = 0, 1, 2
