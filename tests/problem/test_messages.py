@@ -52,7 +52,7 @@ def weights(case, **entries):
         (lambda case: {"computation_weight": None}, "computation_weight must be a finite number"),
         (lambda case: {"costs": [1, 2]}, "costs has 2 entries for 4 features"),
         (lambda case: {"error": "out-of-bag"}, "out-of-bag errors need .* pass X_train and y_train"),
-        (lambda case: {"error": "pooled", "X_train": case.X_train}, "pass X_train and y_train"),
+        (lambda case: {"error": "pooled", "X_train": case.X_train}, "pass y_train"),
         (
             lambda case: {"error": "pooled", **case.train, "sample_weight_train": -case.weight_train},
             "sample_weight_train is negative in row",

@@ -68,94 +68,107 @@ def build_forest(
     )
 
 
-@st.composite
-def drawn_forests(draw: st.DrawFn, n_features: int) -> Forest:
-    """One to three trees with up to four splits each, none included.
+# Shrinking a generator's seed is vain, but entries drawn one by one by hypothesis are too much alike: most
+# problems would have a path of one point.
+generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def random_forest(rng: np.random.Generator, n_features: int, n_trees: int, is_fitted: bool) -> Forest:
+    """Trees of up to five splits each.
 
     Counts of classes add up from the leaves. What a node answers agrees with its counts (so that no in-bag
     gain is negative) or is drawn on its own (so that any may be).
     """
     parent: list[int] = []
     feature: list[int] = []
-    threshold: list[float] = []
     counts: list[np.ndarray] = []
 
     def grow(above: int, n_splits: int) -> np.ndarray:
         h = len(parent)
         parent.append(above)
-        feature.append(draw(st.integers(0, n_features - 1)) if n_splits else -1)
-        threshold.append(draw(st.sampled_from([0.5, 1.5])) if n_splits else np.nan)
-        counts.append(np.zeros(N_CLASSES))
+        feature.append(rng.integers(n_features) if n_splits else -1)
+        counts.append(rng.integers(0, 5, N_CLASSES) + (rng.permutation(N_CLASSES) == 0))
         if n_splits:
-            in_left = draw(st.integers(0, n_splits - 1))
+            in_left = rng.integers(n_splits)
             counts[h] = grow(h, in_left) + grow(h, n_splits - 1 - in_left)
-        else:
-            counts[h] = np.array([draw(st.integers(0, 3)), draw(st.integers(0, 3))], dtype=float)
-            if not counts[h].any():
-                counts[h][0] = 1
         return counts[h]
 
     tree_start = [0]
-    for _ in range(draw(st.integers(1, 3))):
-        grow(-1, draw(st.integers(0, 4)))
+    for _ in range(n_trees):
+        grow(-1, rng.choice(6, p=[0.05, 0.05, 0.2, 0.2, 0.2, 0.3]))
         tree_start.append(len(parent))
-    class_weight = np.array(counts)
-    answers = class_weight
-    if draw(st.booleans()):
-        first = draw(st.lists(st.integers(0, 4), min_size=len(parent), max_size=len(parent)))
-        answers = np.column_stack([first, 4 - np.array(first)])
-    value = answers / answers.sum(axis=1, keepdims=True)
-    return build_forest(tree_start, parent, feature, threshold, value, class_weight, n_features)
+    class_weight = np.array(counts, dtype=float)
+    answers = class_weight if is_fitted else rng.permuted([[1, 3]] * len(parent), axis=1)
+    return build_forest(
+        tree_start=tree_start,
+        parent=parent,
+        feature=feature,
+        threshold=np.where(np.array(feature) < 0, np.nan, rng.choice([0.5, 1.5], len(parent))),
+        value=answers / answers.sum(axis=1, keepdims=True),
+        class_weight=class_weight,
+        n_features=n_features,
+    )
 
 
-@st.composite
-def costs(draw: st.DrawFn, n_features: int) -> FeatureCosts | None:
+drawn_forests = st.builds(random_forest, generators, st.just(2), st.sampled_from([3, 2, 1]), st.booleans())
+
+
+def random_costs(rng: np.random.Generator, kind: str, n_features: int) -> FeatureCosts | None:
     """Unit costs; own costs, 0 among them; groups with and without own costs; sources needed together."""
-    kind = draw(st.sampled_from(["unit", "own", "groups", "groups only", "sources"]))
-    own = draw(st.lists(st.sampled_from([0.0, 1.0, 2.0, 0.3]), min_size=n_features, max_size=n_features))
+    own = rng.choice([0.0, 1.0, 2.0, 0.3], n_features)
     if kind == "unit":
         return None
     if kind == "own":
         return FeatureCosts(own)
     if kind == "sources":
-        needs = st.sampled_from([None, "a", "b", ("a", "b"), ("b", "c"), ("a", "c", "free"), "free"])
+        needs = [None, "a", "b", ("a", "b"), ("b", "c"), ("a", "c", "free"), "free"]
         return FeatureCosts.from_sources(
-            {"a": 1.0, "b": 2.0, "c": 0.1, "free": 0.0}, {k: draw(needs) for k in range(n_features)}
+            {"a": 1.0, "b": 2.0, "c": 0.1, "free": 0.0},
+            {k: needs[rng.integers(len(needs))] for k in range(n_features)},
         )
     names = ["g", "h"] if kind == "groups only" else ["g", "h", None]
-    groups = draw(st.lists(st.sampled_from(names), min_size=n_features, max_size=n_features).filter(any))
+    groups = ["g", *(names[rng.integers(len(names))] for _ in range(n_features - 1))]
     group_costs = {g: c for g, c in {"g": 1.5, "h": 0.25}.items() if g in groups}
     return FeatureCosts(own if kind == "groups" else None, groups=groups, group_costs=group_costs)
 
 
+kinds_of_costs = st.sampled_from(["unit", "own", "groups", "groups only", "sources"])
+
+
+def random_weight(rng: np.random.Generator, n_rows: int) -> np.ndarray:
+    """Small whole numbers, 0 among them, but not all."""
+    return rng.integers(0, 3, n_rows) + (np.arange(n_rows) == 0)
+
+
 @st.composite
-def drawn_cases(draw: st.DrawFn, n_features: int | None = None, **fixed: Any) -> Case:
+def drawn_cases(
+    draw: st.DrawFn, n_features: int | None = None, n_trees: int | None = None, **fixed: Any
+) -> Case:
     """A problem whose forest, rows, labels, weights and prices are drawn, and all its prunings.
 
     Rows may be equal, and may weigh nothing.
 
     Parameters
     ----------
-    n_features : int, optional
+    n_features, n_trees : int, optional
     **fixed
         Options of the problem that are not drawn.
     """
-    n_features = n_features or draw(st.integers(1, 3))
-    n_rows = draw(st.integers(1, 6))
-    row = st.lists(st.integers(0, 2), min_size=n_features, max_size=n_features)
-    X = np.array(draw(st.lists(row, min_size=n_rows, max_size=n_rows)), dtype=float)
-    y = np.array(draw(st.lists(st.integers(0, N_CLASSES - 1), min_size=n_rows, max_size=n_rows)))
-    weight = draw(
-        st.none() | st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows).filter(any).map(np.array)
-    )
+    rng = draw(generators)
+    n_features = n_features or int(rng.integers(1, 5))
+    n_trees = n_trees or int(rng.integers(1, 4))
+    n_rows = int(rng.integers(1, 9))
+    X = rng.integers(0, 3, (n_rows, n_features)).astype(float)
+    y = rng.integers(0, N_CLASSES, n_rows)
     options = {
-        "costs": draw(costs(n_features)),
+        "costs": random_costs(rng, draw(kinds_of_costs), n_features),
         "error": draw(st.sampled_from(["in-bag", "held-out"])),
         "loss": draw(st.sampled_from(["misclassification", "brier"])),
-        "sample_weight": weight,
+        "sample_weight": random_weight(rng, n_rows) if draw(st.booleans()) else None,
         "computation_weight": draw(st.sampled_from([0.0, 0.0, 0.1])),
     } | fixed
-    problem = PruningProblem(draw(drawn_forests(n_features)), X, y, **options)
+    forest = random_forest(rng, n_features, n_trees, draw(st.booleans()))
+    problem = PruningProblem(forest, X, y, **options)
     return Case(problem, X, enumerate_prunings(problem, X, options["computation_weight"]))
 
 
@@ -165,31 +178,30 @@ def grown_cases(draw: st.DrawFn) -> Case:
 
     Classifiers and regressors; every estimate of errors and every loss.
     """
-    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    n_features = draw(st.integers(1, 4))
-    n_train, n_rows = 24, draw(st.integers(1, 7))
+    rng = draw(generators)
+    n_features = int(rng.integers(1, 5))
+    n_train, n_rows = 24, int(rng.integers(1, 9))
     X = rng.integers(0, 3, (n_train + n_rows, n_features)).astype(float)
     is_classifier = draw(st.booleans())
     y = rng.integers(0, 3, len(X))
     y[:3] = 0, 1, 2
     model = RandomForestClassifier if is_classifier else RandomForestRegressor
     model = model(
-        n_estimators=draw(st.integers(1, 3)),
-        max_leaf_nodes=draw(st.integers(2, 5)),
-        random_state=draw(st.integers(0, 99)),
+        n_estimators=int(rng.integers(1, 4)),
+        max_leaf_nodes=int(rng.integers(2, 7)),
+        random_state=int(rng.integers(100)),
     ).fit(X[:n_train], y[:n_train])
-    weight = rng.integers(0, 3, n_rows) + (np.arange(n_rows) == 0) if draw(st.booleans()) else None
     computation_weight = draw(st.sampled_from([0.0, 0.05]))
     problem = PruningProblem(
         Forest.from_model(model),
         X[n_train:],
         y[n_train:],
-        costs=draw(costs(n_features)),
+        costs=random_costs(rng, draw(kinds_of_costs), n_features),
         error=draw(st.sampled_from(["in-bag", "out-of-bag", "held-out", "pooled"])),
         loss=draw(st.sampled_from(["misclassification", "brier"])) if is_classifier else "squared",
         X_train=X[:n_train],
         y_train=y[:n_train],
-        sample_weight=weight,
+        sample_weight=random_weight(rng, n_rows) if draw(st.booleans()) else None,
         computation_weight=computation_weight,
     )
     return Case(problem, X[n_train:], enumerate_prunings(problem, X[n_train:], computation_weight))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budgetprune import Forest
 from budgetprune.solvers.parametric._discharge import discharge, set_level
 from budgetprune.solvers.parametric._graph import ALWAYS, NEVER, build_closure, contract
 from budgetprune.solvers.parametric._levels import route
@@ -18,7 +19,7 @@ from budgetprune.solvers.parametric._search import search
 from budgetprune.solvers.parametric._slices import split
 
 from .oracles import prunings_below
-from .strategies import cases, drawn_forests, examples
+from .strategies import cases, drawn_forests, examples, generators
 
 pytestmark = [pytest.mark.nojit, pytest.mark.usefixtures("one_thread")]
 
@@ -135,17 +136,16 @@ def test_flow_is_neither_lost_nor_made_up(case, levels):
 # --- Contraction --------------------------------------------------------------------------------------------
 
 
-@st.composite
-def paid_trees(draw):
+def random_gains(forest: Forest, rng: np.random.Generator) -> tuple[Forest, np.ndarray, np.ndarray]:
     """A forest, which of its splits are paid for, and whole gains of any sign."""
-    forest = draw(drawn_forests(2))
-    n = forest.n_nodes
-    is_paid = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n))) & forest.is_split
-    gain = np.array(draw(st.lists(st.integers(-3, 4), min_size=n, max_size=n))) * forest.is_split
-    return forest, is_paid, gain
+    is_paid = forest.is_split & (rng.random(forest.n_nodes) < 0.5)
+    return forest, is_paid, rng.integers(-3, 5, forest.n_nodes) * forest.is_split
 
 
-@given(paid_trees())
+paid_trees = st.builds(random_gains, drawn_forests, generators)
+
+
+@given(paid_trees)
 @examples(150)
 def test_contract_follows_its_rules(tree):
     forest, is_paid, gain = tree
@@ -175,13 +175,13 @@ def test_contract_follows_its_rules(tree):
         assert parent[b] == max(-1, block_of[forest.parent[h]] if forest.parent[h] >= 0 else -1)
 
 
-@given(paid_trees(), st.integers(0, 10**6))
+@given(paid_trees, generators)
 @examples(100)
-def test_nothing_is_lost_by_deciding_in_blocks(tree, seed):
+def test_nothing_is_lost_by_deciding_in_blocks(tree, rng):
     """Whatever the paid splits cost, some best pruning keeps all or nothing of each block."""
     forest, is_paid, gain = tree
     block_of = contract(forest.parent, forest.left, forest.right, is_paid, gain)[0]
-    price = np.random.default_rng(seed).integers(0, 5, forest.n_nodes) * is_paid
+    price = rng.integers(0, 5, forest.n_nodes) * is_paid
 
     def respects_blocks(splits: list[int], nodes: range) -> bool:
         stays = {h: h in splits for h in nodes if block_of[h] != NEVER}

@@ -104,7 +104,7 @@ def check_estimate(estimate: str, y_cost: Any, X_train: Any, y_train: Any) -> No
     missing = [name for name in needed.get(estimate, "").split() if given[name] is None]
     if missing:
         raise InvalidInputError(
-            f"error={estimate!r} needs {' and '.join(missing)}: pass it, or them, as well."
+            f"{estimate} errors need labelled rows to be measured on; pass {' and '.join(missing)}."
         )
 
 
@@ -161,8 +161,6 @@ def _training(
 
 def _held_out(forest: Forest, rows: RoutedRows, labels: Labels) -> Tally:
     """Rows whose costs are counted also count errors, once in every tree."""
-    if labels.y is None:
-        raise InvalidInputError("held-out errors need the labels (or targets) of X_cost: pass y_cost.")
     return tally_rows(forest, rows, *labels.check(forest, rows.order.shape[1]))
 
 
