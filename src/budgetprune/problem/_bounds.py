@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import SolverError
 from budgetprune.problem._certificate import paid_at_nodes, tree_value
-from budgetprune.problem._pairs import N_PARTS, rows_of_use, suffix_sums, walk_by_source
+from budgetprune.problem._pairs import N_PARTS, Walk, rows_of_use, suffix_sums, uses_of_source, walk_by_source
 
 if TYPE_CHECKING:
     from budgetprune.problem._problem import PruningProblem
@@ -44,7 +44,7 @@ def universal_bounds(
         np.searchsorted(lams, level, side="right"),
         problem.costs.price,
         problem.row_weight,
-        *walk_by_source(problem),
+        walk_by_source(problem),
     )
     if mixed.max(initial=-1) >= 0:
         s = np.flatnonzero(mixed >= 0)[0]
@@ -91,12 +91,8 @@ def overpaid_pairs_of_source(
     level: NDArray[np.float64],
     level_point: NDArray[np.int64],
     price: NDArray[np.float64],
-    uses: NDArray[np.int64],
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    tree_of_node: NDArray[np.int32],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
+    walk: Walk,
+    s: int,
 ) -> int:
     """Add what is paid too much for one source; return a row whose payers differ in level, or -1.
 
@@ -111,11 +107,11 @@ def overpaid_pairs_of_source(
     """
     paid = np.zeros(price.size)
     payer = np.full(price.size, -1, dtype=np.int32)  # a node that pays for the row: knows the level
-    for k in uses:
-        h = use_node[k]
-        rows = rows_of_use(k, order, row_start, tree_of_node, use_node, use_start)
+    for k in uses_of_source(walk, s):
+        h = walk.use_node[k]
+        rows = rows_of_use(walk, k)
         for q in range(rows.size):
-            amount = flow[use_start[k] + q]
+            amount = flow[walk.use_start[k] + q]
             if amount > 0:
                 i = rows[q]
                 if payer[i] < 0:
@@ -146,13 +142,7 @@ def overpaid_pairs(
     level_point: NDArray[np.int64],
     price: NDArray[np.float64],
     row_weight: NDArray[np.float64],
-    by_source: NDArray[np.int64],
-    source_start: NDArray[np.int64],
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    tree_of_node: NDArray[np.int32],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
+    walk: Walk,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Add up what is paid too much: slopes in the bins of the levels that end them, the rest by lambda."""
     slope = np.zeros((N_PARTS, lams.size + 1))
@@ -168,11 +158,7 @@ def overpaid_pairs(
                 level,
                 level_point,
                 price[s] * row_weight,
-                by_source[source_start[s] : source_start[s + 1]],
-                order,
-                row_start,
-                tree_of_node,
-                use_node,
-                use_start,
+                walk,
+                s,
             )
     return slope, rest, mixed

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from budgetprune.problem._pairs import rows_of_use, walk_by_source
+from budgetprune.problem._pairs import Walk, rows_of_use, uses_of_source, walk_by_source
 
 if TYPE_CHECKING:
     from budgetprune.problem._problem import PruningProblem
@@ -50,7 +50,7 @@ def dual_value(problem: PruningProblem, beta: NDArray[np.float64], lam: float) -
     forest = problem.forest
     charge = lam * problem.computation + paid_at_nodes(problem, beta)
     trees = tree_values(forest.tree_start, forest.right, problem.error, charge)
-    sources = overpaid(beta, lam * problem.costs.price, problem.row_weight, *walk_by_source(problem))
+    sources = overpaid(beta, lam * problem.costs.price, problem.row_weight, walk_by_source(problem))
     return float(trees.sum() + sources.sum())
 
 
@@ -113,19 +113,15 @@ def tree_values(
 def overpaid_for_source(
     beta: NDArray[np.float64],
     price: NDArray[np.float64],
-    uses: NDArray[np.int64],
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    tree_of_node: NDArray[np.int32],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
+    walk: Walk,
+    s: int,
 ) -> float:
     """How much more than its price the trees pay for one source, over all rows: at most 0."""
     left = price  # what is left of each row's price
-    for k in uses:
-        rows = rows_of_use(k, order, row_start, tree_of_node, use_node, use_start)
+    for k in uses_of_source(walk, s):
+        rows = rows_of_use(walk, k)
         for q in range(rows.size):
-            left[rows[q]] -= beta[use_start[k] + q]
+            left[rows[q]] -= beta[walk.use_start[k] + q]
     return float(np.minimum(left, 0.0).sum())
 
 
@@ -134,13 +130,7 @@ def overpaid(
     beta: NDArray[np.float64],
     price: NDArray[np.float64],
     row_weight: NDArray[np.float64],
-    by_source: NDArray[np.int64],
-    source_start: NDArray[np.int64],
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    tree_of_node: NDArray[np.int32],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
+    walk: Walk,
 ) -> NDArray[np.float64]:
     """How much more than its price the trees pay for each source."""
     values = np.empty(price.size)
@@ -149,11 +139,7 @@ def overpaid(
         values[s] = overpaid_for_source(
             beta,
             price[s] * row_weight,
-            by_source[source_start[s] : source_start[s + 1]],
-            order,
-            row_start,
-            tree_of_node,
-            use_node,
-            use_start,
+            walk,
+            s,
         )
     return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,36 +15,44 @@ if TYPE_CHECKING:
 N_PARTS = 16
 
 
-def walk_by_source(problem: PruningProblem) -> tuple[NDArray[Any], ...]:
-    """Return the arrays that every walk takes, in the order in which it takes them.
+class Walk(NamedTuple):
+    """The first uses, source by source, and where to find their rows."""
 
-    Source `s` is first used at ``by_source[source_start[s]:source_start[s + 1]]``, by the rows that
-    `rows_of_use` finds in the other arrays.
-    """
+    by_source: NDArray[np.int64]  # uses, sorted by source
+    source_start: NDArray[np.int64]
+    order: NDArray[np.int32]
+    row_start: NDArray[np.int32]
+    tree_of_node: NDArray[np.int32]
+    use_node: NDArray[np.int32]
+    use_start: NDArray[np.int64]
+
+
+def walk_by_source(problem: PruningProblem) -> Walk:
+    """Sort the first uses by source."""
     by_source = np.argsort(problem.use_source, kind="stable")
-    return (
-        by_source,
-        np.searchsorted(problem.use_source[by_source], np.arange(problem.n_sources + 1)),
-        problem.order,
-        problem.row_start,
-        problem.forest.tree_of_node,
-        problem.use_node,
-        problem.use_start,
+    return Walk(
+        by_source=by_source,
+        source_start=np.searchsorted(problem.use_source[by_source], np.arange(problem.n_sources + 1)),
+        order=problem.order,
+        row_start=problem.row_start,
+        tree_of_node=problem.forest.tree_of_node,
+        use_node=problem.use_node,
+        use_start=problem.use_start,
     )
 
 
 @njit(cache=True)
-def rows_of_use(
-    k: int,
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    tree_of_node: NDArray[np.int32],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
-) -> NDArray[np.int32]:
+def uses_of_source(walk: Walk, s: int) -> NDArray[np.int64]:
+    """First uses of a source."""
+    return walk.by_source[walk.source_start[s] : walk.source_start[s + 1]]
+
+
+@njit(cache=True)
+def rows_of_use(walk: Walk, k: int) -> NDArray[np.int32]:
     """Rows of first use `k`, in the order of its incidences."""
-    h = use_node[k]
-    return order[tree_of_node[h], row_start[h] : row_start[h] + use_start[k + 1] - use_start[k]]
+    h = walk.use_node[k]
+    start = walk.row_start[h]
+    return walk.order[walk.tree_of_node[h], start : start + walk.use_start[k + 1] - walk.use_start[k]]
 
 
 def suffix_sums(bins: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from budgetprune.problem._pairs import N_PARTS, rows_of_use, suffix_sums, walk_by_source
+from budgetprune.problem._pairs import N_PARTS, Walk, rows_of_use, suffix_sums, uses_of_source, walk_by_source
 
 if TYPE_CHECKING:
     from budgetprune.problem._problem import PruningProblem
@@ -35,7 +35,7 @@ def trade_off(
     pruned = np.cumsum(_bins(problem.gain, until, lams.size))[: lams.size]
     error = problem.error_of(problem.unpruned) + pruned
     n_splits = sum_of_kept(problem.unpruned.astype(np.float64), critical_lambda, lams)
-    paid = paid_until(until, lams.size, problem.costs.price, problem.row_weight, *walk_by_source(problem))
+    paid = paid_until(until, lams.size, problem.costs.price, problem.row_weight, walk_by_source(problem))
     return error, suffix_sums(paid.sum(axis=0)), n_splits.astype(np.int64)
 
 
@@ -49,19 +49,15 @@ def source_paid_until(
     paid: NDArray[np.float64],
     until: NDArray[np.int32],
     price: NDArray[np.float64],
-    uses: NDArray[np.int64],
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    tree_of_node: NDArray[np.int32],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
+    walk: Walk,
+    s: int,
 ) -> None:
     """Add what each row pays for one source to the bin of the first point at which it no longer pays."""
     row_until = np.zeros(price.size, dtype=np.int32)
-    for k in uses:
-        u = until[use_node[k]]
+    for k in uses_of_source(walk, s):
+        u = until[walk.use_node[k]]
         if u > 0:
-            for i in rows_of_use(k, order, row_start, tree_of_node, use_node, use_start):
+            for i in rows_of_use(walk, k):
                 row_until[i] = max(row_until[i], u)
     for i in range(price.size):
         paid[row_until[i]] += price[i]
@@ -73,13 +69,7 @@ def paid_until(
     n_points: int,
     price: NDArray[np.float64],
     row_weight: NDArray[np.float64],
-    by_source: NDArray[np.int64],
-    source_start: NDArray[np.int64],
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    tree_of_node: NDArray[np.int32],
-    use_node: NDArray[np.int32],
-    use_start: NDArray[np.int64],
+    walk: Walk,
 ) -> NDArray[np.float64]:
     """Add up what is paid until each point, of shape (N_PARTS, n_points + 1)."""
     paid = np.zeros((N_PARTS, n_points + 1))
@@ -89,11 +79,7 @@ def paid_until(
                 paid[part],
                 until,
                 price[s] * row_weight,
-                by_source[source_start[s] : source_start[s + 1]],
-                order,
-                row_start,
-                tree_of_node,
-                use_node,
-                use_start,
+                walk,
+                s,
             )
     return paid
