@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from budgetprune._arrays import frozen
 from budgetprune._price_lists import (
     PerFeature,
     PriceList,
@@ -283,6 +284,4 @@ def _with_groups(names: tuple[str, ...], groups: list[str]) -> tuple[str, ...]:
 
 
 def _frozen(values: ArrayLike, dtype: type[Any]) -> NDArray[Any]:
-    array = np.array(values, dtype=dtype)
-    array.setflags(write=False)
-    return array
+    return frozen(np.array(values, dtype=dtype))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from budgetprune._arrays import frozen
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem import Certificate, PruningProblem
@@ -241,8 +242,7 @@ class PruningPath:
         return self[k]
 
     def _pruning(self, k: int, lam: float) -> Pruning:
-        keep = self.critical_lambda > self.lam[k]
-        keep.flags.writeable = False
+        keep = frozen(self.critical_lambda > self.lam[k])
         return Pruning(self.forest, keep, lam, float(self.error[k]), float(self.cost[k]))
 
     # --- Leaving Python -------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 
+from budgetprune._arrays import frozen
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import _checks
 from budgetprune.forest._bootstrap import in_bag_counts
@@ -155,17 +156,17 @@ class Forest:
     @cached_property
     def is_split(self) -> NDArray[np.bool_]:
         """Mask of the nodes that have children."""
-        return _read_only(self.feature >= 0)
+        return frozen(self.feature >= 0)
 
     @cached_property
     def tree_of_node(self) -> NDArray[np.int32]:
         """Number of the tree each node belongs to."""
-        return _read_only(np.repeat(np.arange(self.n_trees, dtype=np.int32), np.diff(self.tree_start)))
+        return frozen(np.repeat(np.arange(self.n_trees, dtype=np.int32), np.diff(self.tree_start)))
 
     @cached_property
     def depth(self) -> NDArray[np.int32]:
         """Number of splits above each node."""
-        return _read_only(depths(self.parent))
+        return frozen(depths(self.parent))
 
     def prepare_rows(self, X: Any, name: str = "X") -> NDArray[Any]:
         """Turn rows of any common form into the array that the kernels take, or say what is wrong with them.
@@ -303,8 +304,3 @@ class Forest:
                 "the forest has no origin: only the fitted model it came from knows which rows its trees saw."
             )
         return in_bag_counts(self.origin, n_rows)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from budgetprune._arrays import frozen
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, _checks
@@ -19,7 +20,7 @@ from budgetprune.problem._checks import (
     check_multipliers,
 )
 from budgetprune.problem._errors import Estimate, Labels, Loss, check_estimate, check_loss, node_errors
-from budgetprune.problem._rows import frozen, route
+from budgetprune.problem._rows import route
 from budgetprune.problem._tally import reached_weight
 from budgetprune.problem._targets import as_weights
 from budgetprune.problem._tradeoff import trade_off

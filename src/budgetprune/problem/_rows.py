@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._arrays import frozen
 from budgetprune.forest import Forest
 from budgetprune.forest._routing import goes_left
 
@@ -45,12 +46,6 @@ def route(forest: Forest, X: NDArray[Any]) -> RoutedRows:
         forest.missing == "nan-or-zero",
     )
     return RoutedRows(*map(frozen, (order, start, stop)))
-
-
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Make an array of ours read-only."""
-    array.flags.writeable = False
-    return array
 
 
 @njit(cache=True)

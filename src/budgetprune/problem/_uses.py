@@ -8,9 +8,10 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._arrays import frozen
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.problem._rows import RoutedRows, frozen
+from budgetprune.problem._rows import RoutedRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,10 @@ from budgetprune.solvers.parametric._graph import (
     NEVER,
     BlockUses,
     Closure,
-    IntArray,
     number_pairs,
     uses_of_blocks,
 )
-from budgetprune.solvers.parametric._network import Network
+from budgetprune.solvers.parametric._network import IntArray, Network
 
 if TYPE_CHECKING:
     from budgetprune.problem import PruningProblem

@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune.solvers.parametric._network import IntArray
+
 if TYPE_CHECKING:
     from budgetprune.problem import PruningProblem
 
@@ -17,8 +19,6 @@ TOTAL = 2.0**60
 # Gains that are not whole numbers are rounded to this fraction of the total: coarser than the rounding
 # errors in sums of weights, so that gains that cancel do cancel; far finer than the gap that is promised.
 GRAIN = 2.0**-48
-
-IntArray = NDArray[np.int32] | NDArray[np.int64]
 
 
 @dataclass(frozen=True)
