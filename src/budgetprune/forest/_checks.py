@@ -31,6 +31,8 @@ ARRAYS: dict[str, Any] = {
     "base": np.float64,
     "classes": None,
     "origin_node": np.int32,
+    "tree_round": np.int32,
+    "split_gain": np.float64,
 }
 
 _PER_NODE = (
@@ -46,6 +48,7 @@ _PER_NODE = (
     "class_weight",
     "variance",
     "origin_node",
+    "split_gain",
 )
 
 
@@ -102,6 +105,11 @@ def _check_outputs(forest: Forest) -> None:
         n_values == forest.n_outputs or bool(np.all(output >= 0)),
         f"value must have {forest.n_outputs} columns, one per output, where a tree feeds all outputs",
     )
+    rounds = forest.tree_round
+    _require(
+        rounds is None or (rounds.size == forest.n_trees and bool(np.all(np.diff(rounds) >= 0))),
+        f"tree_round must have one entry per tree ({forest.n_trees}), and never fall",
+    )
     n_classes = None if forest.classes is None else forest.classes.size
     _require(
         forest.class_weight is None or forest.class_weight.shape[1:] == (n_classes,),
@@ -110,6 +118,10 @@ def _check_outputs(forest: Forest) -> None:
     _require(
         forest.feature_names is None or len(forest.feature_names) == forest.n_features,
         f"feature_names must name all {forest.n_features} features",
+    )
+    _require(
+        forest.categories is None or len(forest.categories) == forest.n_features,
+        f"categories must have one entry for each of {forest.n_features} features",
     )
 
 

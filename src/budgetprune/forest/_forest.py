@@ -58,8 +58,8 @@ class Forest:
         Which output a tree feeds, -1 for all.
     base : float64 array of shape (n_outputs,)
     divisor : float
-    link : {"identity", "logistic", "softmax"}
-        From scores to probabilities.
+    link : {"identity", "logistic", "softmax", "exp"}
+        From scores to probabilities, or from the score to the target.
     label_rule : {"argmax", "positive", "nonnegative"}
         From scores to labels: the first maximum, or the second class if the score is `> 0` (`>= 0`).
     classes : array of shape (n_classes,), or None for regression
@@ -73,6 +73,18 @@ class Forest:
         Needed for the way back and for the bootstrap.
     origin_node : int32 array of shape (n_nodes,)
         Number of the node in its tree of the origin.
+    loss : {"squared", "logistic", "softmax", "poisson", "gamma"}, or None
+        What a boosted ensemble was trained to make small, as a function of the scores; None for averaged
+        trees, and for losses that we do not know.
+    tree_round : int32 array of shape (n_trees,), or None
+        In which round of boosting each tree was grown: its gradients are those of the score that the base and
+        all trees of earlier rounds add up to. None: the trees know nothing of each other and are averaged.
+    split_gain : float64 array of shape (n_nodes,), or None if unknown
+        By how much each split of a boosted tree lowers the training loss, per unit of training weight,
+        compared with the node's own value: to second order, with shrunken values. 0 at leaves.
+    categories : tuple with one entry per feature, or None
+        The categories of each feature that has any, in the order in which they are numbered; None for a
+        feature that is a number (or is numbered by whoever calls).
     """
 
     tree_start: NDArray[np.int64]
@@ -92,7 +104,7 @@ class Forest:
     tree_output: NDArray[np.int32]
     base: NDArray[np.float64]
     divisor: float
-    link: Literal["identity", "logistic", "softmax"]
+    link: Literal["identity", "logistic", "softmax", "exp"]
     label_rule: Literal["argmax", "positive", "nonnegative"]
     classes: NDArray[Any] | None
     n_features: int
@@ -101,6 +113,10 @@ class Forest:
     missing: Literal["forbidden", "nan", "nan-or-zero"]
     origin: Any | None
     origin_node: NDArray[np.int32]
+    loss: Literal["squared", "logistic", "softmax", "poisson", "gamma"] | None = None
+    tree_round: NDArray[np.int32] | None = None
+    split_gain: NDArray[np.float64] | None = None
+    categories: tuple[tuple[Any, ...] | None, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in _checks.ARRAYS.items():
@@ -152,6 +168,11 @@ class Forest:
     @property
     def is_classifier(self) -> bool:
         return self.classes is not None
+
+    @property
+    def is_boosted(self) -> bool:
+        """Whether trees correct each other, so that their answers add up and are not averaged."""
+        return self.tree_round is not None
 
     @cached_property
     def is_split(self) -> NDArray[np.bool_]:
@@ -228,7 +249,7 @@ class Forest:
         """Predict the label of each row, by the rule of the library the forest came from, or its target."""
         scores = self.scores(X)
         if self.classes is None:
-            return scores[:, 0]
+            return np.exp(scores[:, 0]) if self.link == "exp" else scores[:, 0]
         if self.label_rule == "argmax":
             label = np.argmax(scores, axis=1)
         else:
@@ -269,6 +290,7 @@ class Forest:
             class_weight=None if self.class_weight is None else self.class_weight[stays],
             variance=None if self.variance is None else self.variance[stays],
             origin_node=self.origin_node[stays],
+            split_gain=None if self.split_gain is None else np.where(is_split, self.split_gain[stays], 0.0),
         )
 
     def to_sklearn(self) -> Any:

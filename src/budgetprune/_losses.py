@@ -1,0 +1,64 @@
+"""What ensembles that add up scores are trained to make small: each row's loss, and its first two derivatives.
+
+Scores are those before the link, of shape (n_rows, n_outputs); a target is the number of a row's class, or
+for regression a number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp, softmax
+
+Loss: TypeAlias = Literal["squared", "logistic", "softmax", "poisson", "gamma"]
+Array: TypeAlias = NDArray[np.float64]
+
+
+class Derivatives(NamedTuple):
+    """Of each row's loss by each of its scores, both of shape (n_rows, n_outputs).
+
+    `curvature` is the diagonal of the second derivatives; outputs of a softmax are coupled, and that is left
+    out, as boosting libraries do when they grow one tree per output.
+    """
+
+    gradient: Array
+    curvature: Array
+
+
+def row_loss(loss: Loss, scores: Array, target: NDArray[Any]) -> Array:
+    """Loss of each row, of shape (n_rows,): half the squared error, or the negative log-likelihood.
+
+    Terms that do not depend on the scores are left out.
+    """
+    if loss == "softmax":
+        per_row: Array = logsumexp(scores, axis=1) - scores[np.arange(len(scores)), target]
+        return per_row
+    score = scores[:, 0]
+    if loss == "logistic":
+        return np.logaddexp(0.0, np.where(target == 1, -score, score))
+    if loss == "poisson":
+        return np.exp(score) - target * score
+    if loss == "gamma":
+        return target * np.exp(-score) + score
+    return 0.5 * (score - target) ** 2
+
+
+def derivatives(loss: Loss, scores: Array, target: NDArray[Any]) -> Derivatives:
+    """Gradient and curvature of each row's loss."""
+    if loss == "softmax":
+        probability: Array = softmax(scores, axis=1)
+        gradient = probability.copy()
+        gradient[np.arange(len(scores)), target] -= 1.0
+        return Derivatives(gradient, probability * (1.0 - probability))
+    if loss == "logistic":
+        probability = expit(scores)
+        return Derivatives(probability - target[:, np.newaxis], probability * (1.0 - probability))
+    if loss == "poisson":
+        mean = np.exp(scores)
+        return Derivatives(mean - target[:, np.newaxis], mean)
+    if loss == "gamma":
+        ratio = target[:, np.newaxis] * np.exp(-scores)
+        return Derivatives(1.0 - ratio, ratio)
+    return Derivatives(scores - target[:, np.newaxis], np.ones_like(scores))
