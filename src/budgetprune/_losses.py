@@ -1,4 +1,4 @@
-"""What ensembles that add up scores are trained to make small: each row's loss, and its first two derivatives.
+"""What ensembles that add up scores make small: each row's loss, and its first two derivatives.
 
 Scores are those before the link, of shape (n_rows, n_outputs); a target is the number of a row's class, or
 for regression a number.
@@ -37,12 +37,12 @@ def row_loss(loss: Loss, scores: Array, target: NDArray[Any]) -> Array:
         return per_row
     score = scores[:, 0]
     if loss == "logistic":
-        return np.logaddexp(0.0, np.where(target == 1, -score, score))
+        return np.asarray(np.logaddexp(0.0, np.where(target == 1, -score, score)))
     if loss == "poisson":
-        return np.exp(score) - target * score
+        return np.asarray(np.exp(score) - target * score)
     if loss == "gamma":
-        return target * np.exp(-score) + score
-    return 0.5 * (score - target) ** 2
+        return np.asarray(target * np.exp(-score) + score)
+    return np.asarray(0.5 * (score - target) ** 2)
 
 
 def derivatives(loss: Loss, scores: Array, target: NDArray[Any]) -> Derivatives:
