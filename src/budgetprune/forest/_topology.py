@@ -69,3 +69,32 @@ def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
         if parent[h] >= 0:
             depth[h] = depth[parent[h]] + 1
     return depth
+
+
+@njit(cache=True)
+def mean_of_leaves(
+    right: NDArray[np.int32], value: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give inner nodes the mean of the leaves below them, for libraries that keep no value of their own there.
+
+    Parameters
+    ----------
+    right : right child of each node of trees in pre-order, -1 at leaves
+    value : of shape (n_nodes, n_values); only the leaves' entries are read
+    weight : of each node; only the leaves' entries are read
+
+    Returns
+    -------
+    A copy of `value` with weighted means at inner nodes, plain means of both children where no leaf below
+    has any weight.
+    """
+    mean = value.copy()
+    below = weight.astype(np.float64)
+    for h in range(right.size - 1, -1, -1):  # children come after their parents
+        if right[h] >= 0:
+            a, b = h + 1, right[h]
+            below[h] = below[a] + below[b]
+            share = below[a] / below[h] if below[h] > 0.0 else 0.5
+            for k in range(value.shape[1]):
+                mean[h, k] = share * mean[a, k] + (1.0 - share) * mean[b, k]
+    return mean
