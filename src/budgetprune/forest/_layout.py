@@ -24,6 +24,23 @@ _FIELDS = {
 }
 _STATE = {"max_depth", "node_count", "nodes", "values"}
 
+_HIST_FIELDS = {
+    "value",
+    "count",
+    "feature_idx",
+    "num_threshold",
+    "missing_go_to_left",
+    "left",
+    "right",
+    "gain",
+    "depth",
+    "is_leaf",
+    "bin_threshold",
+    "is_categorical",
+    "bitset_idx",
+}
+_HIST_STATE = {"nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"}
+
 
 def node_table(tree: Any) -> NDArray[Any]:
     """Structured array of the nodes of a `tree_`, as its pickle has it.
@@ -33,13 +50,24 @@ def node_table(tree: Any) -> NDArray[Any]:
     """
     state = tree.__getstate__()
     table: NDArray[Any] = state["nodes"]
-    odd = (set(table.dtype.names or ()) ^ _FIELDS) | (set(state) ^ _STATE)
+    _refuse_odd((set(table.dtype.names or ()) ^ _FIELDS) | (set(state) ^ _STATE))
+    return table
+
+
+def hist_node_table(predictor: Any) -> NDArray[Any]:
+    """Structured array of the nodes of a `TreePredictor`, the trees of histogram-based gradient boosting."""
+    state = vars(predictor)
+    table: NDArray[Any] = state.get("nodes", np.empty(0))
+    _refuse_odd((set(table.dtype.names or ()) ^ _HIST_FIELDS) | (set(state) ^ _HIST_STATE))
+    return table
+
+
+def _refuse_odd(odd: set[str]) -> None:
     if odd:
         raise UnsupportedModelError(
             "this version of scikit-learn stores trees in a way that budgetprune does not know "
             f"({', '.join(sorted(odd))}); use a version of scikit-learn that this budgetprune supports."
         )
-    return table
 
 
 def class_columns(tree: Any, n_classes: int) -> NDArray[np.intp]:

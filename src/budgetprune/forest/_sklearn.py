@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.exceptions import NotFittedError
 from sklearn.tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
 )
-from sklearn.utils.validation import check_is_fitted
 
-from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest._forest import Forest
-from budgetprune.forest._layout import class_columns, node_table
+from budgetprune.forest._layout import class_columns
 from budgetprune.forest._registry import importer
-from budgetprune.forest._topology import in_preorder
+from budgetprune.forest._sklearn_common import about_model, check_fitted, plant_trees
 
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
 
@@ -30,7 +28,7 @@ _VARIANCE_CRITERIA = ("squared_error", "friedman_mse")
 
 @importer(*(f"sklearn.{tree.__name__}" for tree in _TREES))
 def _from_tree(model: Any) -> Forest:
-    _check_fitted(model)
+    check_fitted(model)
     return _translate(model, [model])
 
 
@@ -41,13 +39,13 @@ def _from_tree(model: Any) -> Forest:
     "sklearn.ExtraTreesRegressor",
 )
 def _from_forest(model: Any) -> Forest:
-    _check_fitted(model)
+    check_fitted(model)
     return _translate(model, model.estimators_)
 
 
 @importer("sklearn.BaggingClassifier", "sklearn.BaggingRegressor")
 def _from_bag(model: Any) -> Forest:
-    _check_fitted(model)
+    check_fitted(model)
     strangers = {type(tree).__name__ for tree in model.estimators_ if type(tree) not in _TREES}
     if strangers:
         raise UnsupportedModelError(
@@ -55,13 +53,6 @@ def _from_bag(model: Any) -> Forest:
             f"its estimators must be {', '.join(tree.__name__ for tree in _TREES)}."
         )
     return _translate(model, model.estimators_, columns=model.estimators_features_)
-
-
-def _check_fitted(model: Any) -> None:
-    try:
-        check_is_fitted(model)
-    except NotFittedError as error:
-        raise InvalidInputError(f"this {type(model).__name__} is not fitted; call its fit first.") from error
 
 
 def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None = None) -> Forest:
@@ -78,35 +69,22 @@ def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None 
             f"this {type(model).__name__} predicts {trees[0].n_outputs_} targets at once; "
             "train one model per target and prune each."
         )
-    tables = [node_table(tree.tree_) for tree in trees]
-    start = np.concatenate([[0], np.cumsum([table.size for table in tables])])
-    table = np.concatenate(tables)
+    order, table, fields = plant_trees(trees)
     if columns is not None:
-        for nodes, seen in zip(np.split(table, start[1:-1]), columns, strict=True):
-            is_split = nodes["feature"] >= 0
-            nodes["feature"][is_split] = seen[nodes["feature"][is_split]]
-    order, parent, left, right = in_preorder(start, table["left_child"], table["right_child"])
-    table = table[order]
-    is_split = left >= 0
+        of_trees = np.split(fields["feature"], fields["tree_start"][1:-1])
+        fields["feature"] = np.concatenate(
+            [np.where(own >= 0, seen[own], -1) for own, seen in zip(of_trees, columns, strict=True)]
+        )
     classes = model.classes_ if is_classifier(model) else None
     value = np.concatenate([_values(tree, classes) for tree in trees])[order]
-    weight = table["weighted_n_node_samples"]
+    weight = fields["weight"]
     # Monotonic constraints clip values, so that they no longer tell what the node's training rows were like.
     is_clipped = trees[0].monotonic_cst is not None
     has_variance = trees[0].criterion in _VARIANCE_CRITERIA and not is_clipped
     return Forest(
-        tree_start=start,
-        parent=parent,
-        left=left,
-        right=right,
-        feature=np.where(is_split, table["feature"], -1),
-        threshold=np.where(is_split, table["threshold"], np.nan),
-        missing_left=(table["missing_go_to_left"] != 0) & is_split,
-        category_set=np.full(order.size, -1),
-        category_start=np.zeros(1, dtype=np.int64),
-        category_bits=np.empty(0, dtype=np.uint32),
+        **fields,
+        **about_model(model),
         value=value,
-        weight=weight,
         class_weight=None if classes is None or is_clipped else _snapped(value * weight[:, np.newaxis]),
         variance=table["impurity"] if has_variance else None,
         tree_output=np.full(len(trees), -1),
@@ -115,13 +93,8 @@ def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None 
         link="identity",
         label_rule="argmax",
         classes=classes,
-        n_features=model.n_features_in_,
-        feature_names=tuple(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None,
-        input_dtype=np.dtype(np.float32),
         # Which settings can route missing values differs between versions of scikit-learn; its trees know.
         missing="nan" if trees[0]._support_missing_values(None) else "forbidden",
-        origin=model,
-        origin_node=order - np.repeat(start[:-1], np.diff(start)),
     )
 
 
