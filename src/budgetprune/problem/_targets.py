@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,28 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 
 
+class Labels(NamedTuple):
+    """Labels or targets of some rows, and weights, as the user gave them under the names in messages."""
+
+    y: Any
+    weight: Any
+    y_name: str
+    weight_name: str
+
+    def check(self, forest: Forest, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return targets and weights as arrays; the model's class weights are multiplied into the weights."""
+        target = as_targets(forest, self.y, n_rows, self.y_name)
+        weight = as_weights(self.weight, n_rows, self.weight_name)
+        if forest.is_classifier:
+            weight = weight * class_weight(forest, target)[target]
+        return target, weight
+
+
 def as_weights(weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:
     """Return one weight per row; None means that all rows count the same."""
     if weight is None:
         return np.ones(n_rows)
-    weights = _as_numbers(weight, n_rows, name)
+    weights = as_numbers(weight, n_rows, name)
     if (weights < 0).any():
         raise InvalidInputError(f"{name} is negative in row {np.flatnonzero(weights < 0)[0]}.")
     if not weights.any():
@@ -30,8 +47,8 @@ def as_weights(weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:
 def as_targets(forest: Forest, y: Any, n_rows: int, name: str) -> NDArray[Any]:
     """Return the number of each row's class, or for regression its target."""
     if forest.classes is None:
-        return _as_numbers(y, n_rows, name)
-    labels = _one_per_row(y, n_rows, name)
+        return as_numbers(y, n_rows, name)
+    labels = one_per_row(y, n_rows, name)
     number = {label: k for k, label in enumerate(forest.classes.tolist())}
     try:
         distinct, row_label = np.unique(labels, return_inverse=True)
@@ -68,9 +85,10 @@ def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float6
     return np.array([wish.get(label, 1.0) for label in labels], dtype=np.float64)
 
 
-def _as_numbers(values: Any, n_rows: int, name: str) -> NDArray[np.float64]:
+def as_numbers(values: Any, n_rows: int, name: str) -> NDArray[np.float64]:
+    """Return one finite number per row."""
     try:
-        numbers = _one_per_row(values, n_rows, name).astype(np.float64)
+        numbers = one_per_row(values, n_rows, name).astype(np.float64)
     except (TypeError, ValueError) as error:
         if isinstance(error, InvalidInputError):
             raise
@@ -83,7 +101,8 @@ def _as_numbers(values: Any, n_rows: int, name: str) -> NDArray[np.float64]:
     return numbers
 
 
-def _one_per_row(values: Any, n_rows: int, name: str) -> NDArray[Any]:
+def one_per_row(values: Any, n_rows: int, name: str) -> NDArray[Any]:
+    """Return one entry per row, of whatever kind."""
     array = np.asarray(values)
     if array.shape != (n_rows,):
         raise InvalidInputError(
