@@ -75,7 +75,7 @@ def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
 def mean_of_leaves(
     right: NDArray[np.int32], value: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give inner nodes the mean of the leaves below them, for libraries that keep no value of their own there.
+    """Give inner nodes the mean of the leaves below them, where a library keeps no value that fits leaves.
 
     Parameters
     ----------
