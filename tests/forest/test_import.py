@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import (
+    AdaBoostClassifier,
     BaggingClassifier,
-    GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -149,10 +149,8 @@ def test_unknown_models_are_refused_with_what_is_known():
     class MyForest(RandomForestClassifier):
         pass
 
-    model = GradientBoostingClassifier(n_estimators=2).fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(
-        UnsupportedModelError, match=r"GradientBoostingClassifier.*sklearn\.RandomForestClassifier"
-    ):
+    model = AdaBoostClassifier(n_estimators=2).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(UnsupportedModelError, match=r"AdaBoostClassifier.*sklearn\.RandomForestClassifier"):
         Forest.from_model(model)
     with pytest.raises(UnsupportedModelError, match="subclasses"):
         Forest.from_model(MyForest(2).fit([[0.0], [1.0]], [0, 1]))

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest._layout import node_table
 from budgetprune.forest._topology import in_preorder
 
@@ -52,9 +53,11 @@ def plant(tables: list[NDArray[Any]], left: str, right: str) -> Planted:
     """
     start = np.concatenate([[0], np.cumsum([table.size for table in tables])])
     table = np.concatenate(tables)
+    children = (table[side].astype(np.int64) for side in (left, right))  # some count without a sign
     # No child is a root, so 0 is as good a way to say "no child" as -1.
-    children = (np.where(table[side] > 0, table[side], -1).astype(np.int64) for side in (left, right))
-    order, parent, new_left, new_right = in_preorder(start, *children)
+    order, parent, new_left, new_right = in_preorder(
+        start, *(np.where(child > 0, child, -1) for child in children)
+    )
     fields = {
         "tree_start": start,
         "parent": parent,
@@ -82,3 +85,35 @@ def plant_trees(trees: list[Any]) -> Planted:
         }
     )
     return planted
+
+
+_LOSSES = {"squared_error": "squared", "poisson": "poisson", "gamma": "gamma"}
+
+
+def boosting_fields(model: Any, rule_of_two: str, n_rounds: int, n_outputs: int) -> dict[str, Any]:
+    """The fields of Forest that say what a boosted ensemble's scores mean, and which trees feed them.
+
+    Parameters
+    ----------
+    model : the fitted estimator; its trees are in the order of their rounds, in a round by their outputs
+    rule_of_two : the rule for labels where there are two classes
+    n_rounds, n_outputs : how many trees it has
+    """
+    n_classes = len(model.classes_) if is_classifier(model) else 0
+    if n_classes == 1:
+        raise UnsupportedModelError(
+            f"this {type(model).__name__} was trained on rows of the single class {model.classes_[0]}; "
+            "train it on rows of at least two classes."
+        )
+    loss = _LOSSES.get(model.loss) if n_classes == 0 else "logistic" if n_classes == 2 else "softmax"
+    return {
+        "tree_output": np.tile(np.arange(n_outputs), n_rounds),
+        "tree_round": np.repeat(np.arange(n_rounds), n_outputs),
+        "divisor": 1.0,
+        "loss": loss,
+        "link": loss if n_classes else "exp" if loss in ("poisson", "gamma") else "identity",
+        "label_rule": rule_of_two if n_classes == 2 else "argmax",
+        "classes": model.classes_ if n_classes else None,
+        "class_weight": None,
+        "variance": None,
+    }
