@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,9 @@ from budgetprune.forest._registry import import_model
 from budgetprune.forest._routing import find_leaves, sum_values
 from budgetprune.forest._rows import as_rows
 from budgetprune.forest._topology import depths
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -140,8 +143,10 @@ class Forest:
 
         Parameters
         ----------
-        model : fitted scikit-learn RandomForest, ExtraTrees, DecisionTree, ExtraTree, or Bagging of trees
-            Classifier or regressor, with a single output. It is kept as `origin` and never changed.
+        model : fitted model
+            Classifier or regressor, with a single output. Of scikit-learn: RandomForest, ExtraTrees,
+            DecisionTree, ExtraTree, Bagging of trees, GradientBoosting, HistGradientBoosting. It is kept as
+            `origin` and never changed.
         """
         return import_model(model)
 
@@ -298,7 +303,7 @@ class Forest:
 
         The estimator predicts as this forest does, pickles, and holds only the nodes that are left. The
         origin is not changed. Figures that describe the unpruned forest (`oob_score_` and the like) are left
-        out.
+        out; those of each round of boosting (`train_score_`) are NaN.
 
         Notes
         -----
@@ -308,6 +313,31 @@ class Forest:
         to the wrong side without a word*, so impute them first.
         """
         return to_sklearn(self)
+
+    def to_onnx(self, name: str = "budgetprune") -> ModelProto:
+        """Turn the forest into an ONNX model, whichever library it came from and whatever was refitted.
+
+        The model takes rows as a float32 tensor `X` of shape (n_rows, n_features). A classifier returns
+        `label` and `probabilities` (n_rows, n_classes), a regressor `variable` (n_rows, 1). Missing values
+        (NaN) go where they go in the forest.
+
+        Parameters
+        ----------
+        name : str
+            Name of the graph.
+
+        Notes
+        -----
+        Rows are sent down the trees exactly as here, as long as they are rounded to float32 in both places.
+        Answers come out in single precision: of two classes whose scores are closer than that, the first
+        wins. Splits by category, and zeros that count as missing, are refused. Needs the extra
+        `budgetprune[onnx]`.
+        """
+        try:
+            from budgetprune.forest._onnx import to_onnx
+        except ImportError as error:
+            raise ImportError("to_onnx needs onnx: pip install 'budgetprune[onnx]'") from error
+        return to_onnx(self, name)
 
     def in_bag_counts(self, n_rows: int) -> NDArray[np.int32]:
         """Count how often each training row is in the sample that each tree was grown on.
