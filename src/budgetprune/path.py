@@ -56,6 +56,7 @@ class PruningPath:
         0: never worth it; infinity: useful and free.
     lam, error, cost : float64 arrays of shape (n_points,)
         Each point's lambda, average error of its trees and average (full) cost of a row. `cost` never grows.
+        The error of a boosted ensemble is the loss that pruning adds to that of the unpruned one.
     n_splits : int64 array of shape (n_points,)
         Number of splits that stay.
     unpruned : Pruning
@@ -65,7 +66,7 @@ class PruningPath:
         Whether every breakpoint is listed; if not, only the points themselves are known to be optimal.
     objective, bound, gap : float64 arrays of shape (n_points,); the latter two None if not certified
         What each point reaches, what no pruning can be below, and their difference relative to the
-        objective of the forest that is pruned to its roots.
+        objective of the forest that is pruned to its roots (to all gains, for boosted trees).
     source_names : tuple of str
         What is paid for.
     """
@@ -130,7 +131,7 @@ class PruningPath:
         gap = None
         if bound is not None:
             bound = np.asarray(bound, dtype=np.float64)[place]
-            scale = problem.objective(np.zeros_like(problem.unpruned), 0.0)
+            scale = problem.scale
             pairs = zip(objective.tolist(), bound.tolist(), strict=True)
             gap = np.array([Certificate.of(reached, least, scale).gap for reached, least in pairs])
         whole = problem.unpruned

@@ -25,7 +25,8 @@ class Pruning:
     lam : float
         Price of a unit of cost, in units of error.
     error, cost : float
-        Average error of the trees, and average cost of a row, as the problem counts them.
+        Average error of the trees (of boosted ones, the loss that pruning adds), and average cost of a row,
+        as the problem counts them.
     dual : float64 array of shape (n_incidences,), or None
         Multipliers (beta in the paper) that prove how good the pruning is.
     report : whatever the solver has to tell, or None

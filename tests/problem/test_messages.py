@@ -118,9 +118,9 @@ def test_the_tree_without_counted_weight_is_named(get_case):
         PruningProblem(case.forest, case.X, error="out-of-bag", **case.train, sample_weight_train=weight)
 
 
-def test_boosted_trees_are_not_averaged(get_case):
+def test_trees_that_add_up_need_their_rounds(get_case):
     forest = replace(get_case("regression").forest, link="logistic")
-    with pytest.raises(InvalidInputError, match="averaged, not for boosted"):
+    with pytest.raises(InvalidInputError, match=r"add up to a score, but .* set tree_round"):
         PruningProblem(forest, np.zeros((1, 4)))
 
 

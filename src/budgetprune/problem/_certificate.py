@@ -26,7 +26,8 @@ class Certificate:
     bound : float
         No pruning has a smaller objective; computed from the multipliers alone.
     gap : float
-        Their difference, relative to the objective of the forest that is pruned to its roots.
+        Their difference, relative to the objective of the forest that is pruned to its roots
+        (`PruningProblem.scale`).
     """
 
     objective: float

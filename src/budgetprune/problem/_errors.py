@@ -17,7 +17,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem._rows import RoutedRows, route
 from budgetprune.problem._tally import tally_rows
-from budgetprune.problem._targets import as_targets, as_weights, class_weight
+from budgetprune.problem._targets import Labels
 
 Estimate: TypeAlias = Literal["in-bag", "out-of-bag", "held-out", "pooled"]
 Loss: TypeAlias = Literal["misclassification", "brier", "squared"]
@@ -32,21 +32,24 @@ _ADVICE = {
 }
 
 
-class Labels(NamedTuple):
-    """Labels or targets of some rows, and weights, as the user gave them under the names in messages."""
+class NodeErrors(NamedTuple):
+    """What each node loses if it is a leaf, what each split saves, and how both become errors.
 
-    y: Any
-    weight: Any
-    y_name: str
-    weight_name: str
+    Attributes
+    ----------
+    lost, lost_gain : float64 arrays of shape (n_nodes,)
+        Lost weight, exact for misclassification if weights are integers; that of a split minus that of its
+        children.
+    counted : float64 array of shape (n_trees,)
+        Weight on which it is measured.
+    denominator : float64 array of shape (n_trees,)
+        Lost weight, divided by this, adds up over trees to the error of the forest.
+    """
 
-    def check(self, forest: Forest, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return targets and weights as arrays; the model's class weights are multiplied into the weights."""
-        target = as_targets(forest, self.y, n_rows, self.y_name)
-        weight = as_weights(self.weight, n_rows, self.weight_name)
-        if forest.is_classifier:
-            weight = weight * class_weight(forest, target)[target]
-        return target, weight
+    lost: NDArray[np.float64]
+    lost_gain: NDArray[np.float64]
+    counted: NDArray[np.float64]
+    denominator: NDArray[np.float64]
 
 
 def node_errors(
@@ -57,8 +60,8 @@ def node_errors(
     labels: Labels,
     X_train: Any,
     train_labels: Labels,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Measure what each node loses if it is a leaf, and the weight it is measured on in each tree.
+) -> NodeErrors:
+    """Measure what each node of averaged trees loses if it is a leaf.
 
     Parameters
     ----------
@@ -66,12 +69,6 @@ def node_errors(
     estimate, loss : which rows count, and how
     rows, labels : where held-out rows go, and what they are
     X_train, train_labels : the rows that the trees were grown on
-
-    Returns
-    -------
-    lost : float64 array of shape (n_nodes,)
-        Lost weight; exact for misclassification if weights are integers.
-    counted : float64 array of shape (n_trees,)
     """
     tallies = []
     if estimate == "in-bag":
@@ -83,16 +80,24 @@ def node_errors(
     roots = forest.tree_start[:-1]
     lost = np.sum([_LOSSES[loss](forest.value, tally) for tally in tallies], axis=0)
     counted = np.sum([_weight(forest, tally[roots]) for tally in tallies], axis=0)
-    if not np.isfinite(lost).all():
-        raise InvalidInputError(
-            "node errors are too large to add up; give targets or weights a smaller scale."
-        )
+    check_finite(lost)
     empty = np.flatnonzero(counted == 0)
     if empty.size:
         raise InvalidInputError(
             f"tree {empty[0]} has no counted weight ({empty.size} such tree(s)): {_ADVICE[estimate]}."
         )
-    return lost, counted
+    split = np.flatnonzero(forest.is_split)
+    saved = np.zeros_like(lost)
+    saved[split] = lost[split] - lost[forest.left[split]] - lost[forest.right[split]]
+    return NodeErrors(lost, saved, counted, counted * forest.n_trees)
+
+
+def check_finite(lost: NDArray[np.float64]) -> None:
+    """Raise if what nodes lose is beyond what a float can hold."""
+    if not np.isfinite(lost).all():
+        raise InvalidInputError(
+            "node errors are too large to add up; give targets or weights a smaller scale."
+        )
 
 
 def check_estimate(estimate: str, y_cost: Any, X_train: Any, y_train: Any) -> None:
@@ -111,7 +116,10 @@ def check_estimate(estimate: str, y_cost: Any, X_train: Any, y_train: Any) -> No
 def check_loss(forest: Forest, loss: str | None) -> Loss:
     """Return the loss, or the usual one if it is None; raise unless it fits the forest."""
     if np.any(forest.tree_output >= 0) or forest.link != "identity":
-        raise InvalidInputError("node errors are defined for trees that are averaged, not for boosted ones.")
+        raise InvalidInputError(
+            "the trees of this forest add up to a score, but it does not say in which round of boosting each "
+            "was grown; set tree_round, and loss or split_gain."
+        )
     fitting = get_args(Loss)[:2] if forest.is_classifier else get_args(Loss)[2:]
     if loss is not None and loss not in fitting:
         kind = "a classifier" if forest.is_classifier else "a regressor"

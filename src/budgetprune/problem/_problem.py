@@ -11,6 +11,7 @@ from budgetprune._arrays import frozen
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, _checks
+from budgetprune.problem._boosted import boosted_errors, check_boosted
 from budgetprune.problem._bounds import universal_bounds
 from budgetprune.problem._certificate import Certificate, dual_value
 from budgetprune.problem._checks import (
@@ -19,10 +20,10 @@ from budgetprune.problem._checks import (
     check_critical_lambda,
     check_multipliers,
 )
-from budgetprune.problem._errors import Estimate, Labels, Loss, check_estimate, check_loss, node_errors
+from budgetprune.problem._errors import Estimate, Loss, check_estimate, check_loss, node_errors
 from budgetprune.problem._rows import route
 from budgetprune.problem._tally import reached_weight
-from budgetprune.problem._targets import as_weights
+from budgetprune.problem._targets import Labels, as_weights
 from budgetprune.problem._tradeoff import trade_off
 from budgetprune.problem._uses import acquire, first_uses
 from budgetprune.pruning import Pruning
@@ -49,9 +50,11 @@ class PruningProblem:
         None means 1 per feature.
     error : {"in-bag", "out-of-bag", "held-out", "pooled"}
         Rows on which a node's error is measured: those its tree was grown on (the paper), the training rows
-        its tree has not seen, those of `X_cost`, or the latter two together.
+        its tree has not seen, those of `X_cost`, or the latter two together. Boosted trees have seen all
+        training rows: none are out-of-bag, and pooled means training rows and those of `X_cost`.
     loss : {"misclassification", "brier", "squared"}, optional
-        What is lost at a node; None means misclassification for classifiers, squared for regressors.
+        What is lost at a node; None means misclassification for classifiers, squared for regressors. Boosted
+        ensembles have a loss of their own.
     X_train, y_train : array-like, optional
         The rows that the model was trained on, in their order, for out-of-bag and pooled errors (and for
         in-bag ones if the model does not remember enough).
@@ -69,9 +72,13 @@ class PruningProblem:
     lost : float64 array of shape (n_nodes,)
         Weight that a node loses if it is a leaf (e_h of the paper), exact if weights are integers.
     counted : float64 array of shape (n_trees,)
-        Weight on which it is measured in each tree.
+        Weight on which it is measured in each tree; 1 where a boosted model recorded averages.
+    denominator : float64 array of shape (n_trees,)
+        ``counted * n_trees``; for boosted trees `counted`, as they add up.
     error : float64 array of shape (n_nodes,)
-        ``lost / (counted * n_trees)``: the error of a pruning is its sum over the leaves.
+        ``lost / denominator``: the error of a pruning is its sum over the leaves. For boosted trees, what is
+        lost is the loss that the splits below save, and so the error is what pruning adds to the ensemble's
+        loss, to second order: 0 for the unpruned one, negative if splits that do harm go.
     gain, lost_gain : float64 arrays of shape (n_nodes,)
         What a split improves: `error` (`lost`) of the node minus that of its children; 0 at leaves.
     row_weight : float64 array of shape (n_examples,)
@@ -111,8 +118,10 @@ class PruningProblem:
             raise InvalidInputError(
                 f"forest must be a Forest, not {type(forest).__name__}; write Forest.from_model(model)."
             )
+        if forest.is_boosted:
+            check_boosted(forest, error, loss, X_train, y_train)
         check_estimate(error, y_cost, X_train, y_train)
-        loss = check_loss(forest, loss)
+        averaged_loss = None if forest.is_boosted else check_loss(forest, loss)
         computation_weight = at_least_zero(computation_weight, "computation_weight")
         self.forest = forest
         self.costs = FeatureCosts.of(costs).resolve(forest.n_features, forest.feature_names)
@@ -126,18 +135,15 @@ class PruningProblem:
         self.use_node, self.use_source = uses.node, uses.source
         self.use_start, self.use_tree_start = uses.start, uses.tree_start
 
-        lost, counted = node_errors(
-            forest,
-            error,
-            loss,
-            rows,
-            Labels(y_cost, weight, "y_cost", "sample_weight"),
-            X_train,
-            Labels(y_train, sample_weight_train, "y_train", "sample_weight_train"),
-        )
-        self.lost, self.counted = frozen(lost), frozen(counted)
-        self.error = frozen(lost / (counted * forest.n_trees)[forest.tree_of_node])
-        self.gain, self.lost_gain = self._gain(self.error), self._gain(self.lost)
+        labels = Labels(y_cost, weight, "y_cost", "sample_weight")
+        train_labels = Labels(y_train, sample_weight_train, "y_train", "sample_weight_train")
+        if averaged_loss is None:
+            errors = boosted_errors(forest, error, rows, labels, X_train, train_labels)
+        else:
+            errors = node_errors(forest, error, averaged_loss, rows, labels, X_train, train_labels)
+        self.lost, self.lost_gain, self.counted, self.denominator = map(frozen, errors)
+        per_node = self.denominator[forest.tree_of_node]
+        self.error, self.gain = frozen(self.lost / per_node), frozen(self.lost_gain / per_node)
         share = reached_weight(forest, rows, weight) / weight.sum() if computation_weight else 0.0
         self.computation = frozen(np.where(forest.is_split, computation_weight * share, 0.0))
 
@@ -164,6 +170,17 @@ class PruningProblem:
         return int(self.use_start[-1])
 
     @property
+    def scale(self) -> float:
+        """What gaps are relative to: the error of the forest that is pruned to its roots.
+
+        The error of a boosted ensemble counts from the unpruned one, and is negative if splits that go did
+        harm. There it is what all splits gain, or harm, together: the same, if none does harm.
+        """
+        if self.forest.is_boosted:
+            return float(np.abs(self.gain).sum())
+        return self.error_of(np.zeros_like(self.unpruned))
+
+    @property
     def unpruned(self) -> NDArray[np.bool_]:
         """The pruning that keeps every split."""
         return self.forest.is_split
@@ -175,7 +192,7 @@ class PruningProblem:
         return _checks.check_keep(self.forest, keep)
 
     def error_of(self, keep: ArrayLike) -> float:
-        """Average error of the pruned trees."""
+        """Average error of the pruned trees; for boosted ones, the loss that pruning adds."""
         keep = self.check_keep(keep)
         parent = self.forest.parent
         is_leaf = ~keep & ((parent < 0) | keep[parent])
@@ -285,7 +302,7 @@ class PruningProblem:
         return Certificate.of(
             objective=self.objective(pruning.keep, pruning.lam),
             bound=self.bound(beta, pruning.lam),
-            scale=self.objective(np.zeros_like(self.unpruned), pruning.lam),
+            scale=self.scale,
         )
 
     # --- Finding the best one -------------------------------------------------------------------------------
@@ -301,11 +318,3 @@ class PruningProblem:
         from budgetprune import solvers
 
         return solvers.path(self, **options)
-
-    # --- Arrays ---------------------------------------------------------------------------------------------
-
-    def _gain(self, loss: NDArray[np.float64]) -> NDArray[np.float64]:
-        split = np.flatnonzero(self.forest.is_split)
-        gain = np.zeros_like(loss)
-        gain[split] = loss[split] - loss[self.forest.left[split]] - loss[self.forest.right[split]]
-        return frozen(gain)

@@ -67,13 +67,15 @@ def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float6
     """Weigh the classes as the model did when it was trained, one weight per class.
 
     ``"balanced"`` balances the rows at hand, whose classes are given by `number`; so does
-    ``"balanced_subsample"``, because rows that no tree was grown on have no subsamples.
+    ``"balanced_subsample"``, because rows that no tree was grown on have no subsamples. What boosting
+    libraries have beside `class_weight` (`scale_pos_weight`, `is_unbalance`) is left out: whoever wants it
+    passes sample weights.
     """
     assert forest.classes is not None
     n_classes = forest.classes.size
     model: Any = forest.origin
     labels: Iterable[Any] = forest.classes.tolist()
-    if hasattr(model, "estimators_") and not hasattr(model, "class_weight"):
+    if not forest.is_boosted and hasattr(model, "estimators_") and not hasattr(model, "class_weight"):
         # A bag leaves weighting to its trees, and numbers the classes before they see them.
         model, labels = model.estimators_[0], range(n_classes)
     wish = getattr(model, "class_weight", None)

@@ -68,7 +68,7 @@ def solve(
     lam : float
     gap : float
         Stop when objective and bound differ by at most this, relative to the objective of the forest that is
-        pruned to its roots.
+        pruned to its roots (`PruningProblem.scale`).
     max_iterations : int
         Stop then anyway, with a `ConvergenceWarning`.
     verbose : bool
@@ -132,7 +132,7 @@ class _Search:
         n_nodes = problem.forest.n_nodes
         self.keep = np.zeros(n_nodes, dtype=np.bool_)
         self.bound, self.objective = -np.inf, problem.objective(self.keep, lam)
-        self._problem, self._lam, self._scale = problem, lam, self.objective
+        self._problem, self._lam, self._scale, self._at_roots = problem, lam, problem.scale, self.objective
         self._computation = lam * problem.computation
         free = np.zeros(n_nodes)
         self._at_stake = problem.error - self._prune_trees(free, temperature=free)[0]
@@ -162,7 +162,7 @@ class _Search:
         loss = bill.sum(axis=0) - np.bincount(level, saved, minlength=kernels.N_LEVELS + 1)
         from_top = np.cumsum(loss[:0:-1])  # of the highest level, the highest two, and so on
         best = int(np.argmin(from_top))
-        self._offer(level >= kernels.N_LEVELS - best, self._scale + float(from_top[best]))
+        self._offer(level >= kernels.N_LEVELS - best, self._at_roots + float(from_top[best]))
 
     def prune(self) -> None:
         """Let every tree prune itself at what it pays (step 2 of Algorithm 1): a bound, and new usage."""

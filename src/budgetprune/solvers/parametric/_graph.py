@@ -73,12 +73,11 @@ def integer_gains(problem: PruningProblem) -> tuple[NDArray[np.int64], float]:
     here.
     """
     # Where the gains are nothing but rounding errors, they are small compared with the errors themselves.
-    at_roots = problem.error[problem.forest.tree_start[:-1]]
-    total = max(float(np.abs(problem.gain).sum()), float(at_roots.sum()))
+    total = max(float(np.abs(problem.gain).sum()), problem.scale)
     if total == 0:
         return np.zeros(len(problem.gain), np.int64), 1.0
     unit = TOTAL / total
-    factor = unit / (problem.counted * problem.forest.n_trees)
+    factor = unit / problem.denominator
     is_counted = np.array_equal(problem.lost_gain, np.rint(problem.lost_gain))
     if is_counted and factor.min() > GRAIN**-0.75 and factor.max() < TOTAL:
         whole = np.rint(factor).astype(np.int64)[problem.forest.tree_of_node]
