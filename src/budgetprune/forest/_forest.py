@@ -19,6 +19,7 @@ from budgetprune.forest._registry import import_model
 from budgetprune.forest._routing import find_leaves, sum_values
 from budgetprune.forest._rows import as_rows
 from budgetprune.forest._topology import depths
+from budgetprune.forest._xgboost_export import to_xgboost
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -146,7 +147,8 @@ class Forest:
         model : fitted model
             Classifier or regressor, with a single output. Of scikit-learn: RandomForest, ExtraTrees,
             DecisionTree, ExtraTree, Bagging of trees, GradientBoosting, HistGradientBoosting. It is kept as
-            `origin` and never changed.
+            `origin` and never changed. Of XGBoost: Booster, XGBClassifier, XGBRegressor, XGBRFClassifier,
+            XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves).
         """
         return import_model(model)
 
@@ -313,6 +315,14 @@ class Forest:
         to the wrong side without a word*, so impute them first.
         """
         return to_sklearn(self)
+
+    def to_xgboost(self) -> Any:
+        """Turn a forest that came from XGBoost back into a `Booster`, with only the nodes that are left.
+
+        It predicts as this forest does, in single precision. The scikit-learn estimators of XGBoost can load
+        it too, from where its `save_model` puts it. The origin is not changed.
+        """
+        return to_xgboost(self)
 
     def to_onnx(self, name: str = "budgetprune") -> ModelProto:
         """Turn the forest into an ONNX model, whichever library it came from and whatever was refitted.
