@@ -16,6 +16,10 @@ from sklearn.ensemble import (
     BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -85,10 +89,13 @@ def regressor(model: Any, *, missing: bool = False, **fit: Any) -> Callable[[], 
     return make
 
 
-def on_table() -> tuple[Any, Any, np.ndarray]:
-    X = pd.DataFrame(training_rows(), columns=list("abcdef"))
-    y = labels(X.to_numpy())
-    return RandomForestClassifier(5, random_state=0).fit(X, y), X, y
+def on_table(model: Any) -> Callable[[], Any]:
+    def make() -> tuple[Any, Any, np.ndarray]:
+        X = pd.DataFrame(training_rows(), columns=list("abcdef"))
+        y = labels(X.to_numpy())
+        return model.fit(X, y), X, y
+
+    return make
 
 
 def bag_that_misses_classes() -> tuple[Any, Any, np.ndarray]:
@@ -125,7 +132,7 @@ ZOO: dict[str, Callable[[], Any]] = {
     "random forest, constrained": classifier(
         RandomForestClassifier(5, monotonic_cst=CONSTRAINTS, random_state=0), names=[0, 1]
     ),
-    "random forest, table": on_table,
+    "random forest, table": on_table(RandomForestClassifier(5, random_state=0)),
     "extra trees": classifier(ExtraTreesClassifier(5, random_state=0), names=[3, 7, 11]),
     "extra trees, missing": classifier(ExtraTreesClassifier(5, random_state=0), missing=True),
     "tree": classifier(DecisionTreeClassifier(random_state=0), names=[3, 7]),
@@ -162,6 +169,48 @@ ZOO: dict[str, Callable[[], Any]] = {
 }
 
 
+def boosted(kind: Any, **settings: Any) -> Any:
+    """A small model with leaves deep enough to be pruned."""
+    is_hist = "max_iter" in kind().get_params()
+    size = {"max_iter": 8, "min_samples_leaf": 4, "max_bins": 40} if is_hist else {"n_estimators": 8}
+    return kind(random_state=0, **(size | settings))
+
+
+GBC, GBR = GradientBoostingClassifier, GradientBoostingRegressor
+HGBC, HGBR = HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+BOOSTED: dict[str, Callable[[], Any]] = {
+    "boosting": classifier(boosted(GBC, learning_rate=0.3), names=["no", "yes"]),
+    "boosting, three classes": classifier(boosted(GBC), names=["no", "maybe", "yes"]),
+    "boosting, samples": classifier(boosted(GBC, subsample=0.6), names=[3, 7]),
+    "boosting, weights": classifier(boosted(GBC, init="zero"), sample_weight=WEIGHT),
+    "boosting, best first": classifier(boosted(GBC, max_leaf_nodes=9, max_depth=None, learning_rate=1.0)),
+    "boosting, early end": classifier(boosted(GBC, n_estimators=50, n_iter_no_change=2), names=[False, True]),
+    "boosting, table": on_table(boosted(GBC)),
+    "boosting, squared": regressor(boosted(GBR, learning_rate=0.3)),
+    "boosting, squared, weights": regressor(boosted(GBR, ccp_alpha=1e-4), sample_weight=WEIGHT),
+    "boosting, squared, samples": regressor(boosted(GBR, subsample=0.5)),
+    "boosting, absolute": regressor(boosted(GBR, loss="absolute_error")),
+    "boosting, huber": regressor(boosted(GBR, loss="huber"), sample_weight=WEIGHT),
+    "boosting, quantile": regressor(boosted(GBR, loss="quantile", alpha=0.3)),
+    "hist": classifier(boosted(HGBC, learning_rate=0.3), names=["no", "yes"], missing=True),
+    "hist, three classes": classifier(boosted(HGBC, l2_regularization=2.0), names=["no", "maybe", "yes"]),
+    "hist, weights": classifier(boosted(HGBC, l2_regularization=0.5), names=[0, 1], sample_weight=WEIGHT),
+    "hist, class weights": classifier(boosted(HGBC, class_weight="balanced"), names=[0, 1], missing=True),
+    "hist, early end": classifier(boosted(HGBC, max_iter=60, early_stopping=True, n_iter_no_change=2)),
+    "hist, constrained": classifier(boosted(HGBC, monotonic_cst=CONSTRAINTS), names=[0, 1]),
+    "hist, no interactions": classifier(boosted(HGBC, interaction_cst="no_interactions"), names=[-1, 1]),
+    "hist, single nodes": classifier(boosted(HGBC, min_samples_leaf=N_TRAIN)),
+    "hist, table": on_table(boosted(HGBC)),
+    "hist, squared": regressor(boosted(HGBR, l2_regularization=1.0), missing=True),
+    "hist, squared, weights": regressor(boosted(HGBR), sample_weight=WEIGHT),
+    "hist, poisson": regressor(boosted(HGBR, loss="poisson"), missing=True, sample_weight=WEIGHT),
+    "hist, gamma": regressor(boosted(HGBR, loss="gamma", learning_rate=0.4)),
+    "hist, absolute": regressor(boosted(HGBR, loss="absolute_error"), missing=True),
+    "hist, quantile": regressor(boosted(HGBR, loss="quantile", quantile=0.7)),
+}
+
+
 def confusing_rows(forest: Forest) -> np.ndarray:
     """Rows in which every threshold occurs exactly, one step below and one step above; NaN too if it may."""
     rng = np.random.default_rng(4)
@@ -169,15 +218,16 @@ def confusing_rows(forest: Forest) -> np.ndarray:
     rows = np.tile(training_rows(), (max(1, 3 * split.size // N_TRAIN + 1), 1))
     rows += rng.normal(size=rows.shape) * (rng.random(rows.shape) < 0.5)
     # A threshold is infinite where a split only asks whether the value is missing.
-    exact = np.clip(forest.threshold[split], -1e30, 1e30).astype(np.float32)
-    near = [np.nextafter(exact, np.float32(-np.inf)), exact, np.nextafter(exact, np.float32(np.inf))]
+    exact = np.clip(forest.threshold[split], -1e30, 1e30).astype(forest.input_dtype)
+    step = forest.input_dtype.type(np.inf)
+    near = [np.nextafter(exact, -step), exact, np.nextafter(exact, step)]
     rows[np.arange(3 * split.size), np.tile(forest.feature[split], 3)] = np.concatenate(near)
     return with_missing(rows) if forest.missing == "nan" else rows
 
 
 @cache
 def build_case(name: str) -> Case:
-    model, X, y = ZOO[name]()
+    model, X, y = (ZOO | BOOSTED)[name]()
     forest = Forest.from_model(model)
     return Case(model, X, y, forest, confusing_rows(forest), WEIGHT)
 
@@ -185,6 +235,12 @@ def build_case(name: str) -> Case:
 @pytest.fixture(params=ZOO)
 def case(request: pytest.FixtureRequest) -> Case:
     """Each model of the zoo in turn."""
+    return build_case(request.param)
+
+
+@pytest.fixture(params=BOOSTED)
+def boosted_case(request: pytest.FixtureRequest) -> Case:
+    """Each boosted model in turn."""
     return build_case(request.param)
 
 

@@ -76,12 +76,13 @@ def _check_expressible(forest: Forest) -> float:
             f"this {kind} has a {own.link} link, and cannot apply the forest's {forest.link} link instead; "
             "to_onnx() can."
         )
-    if not np.array_equal(forest.base, own.base):
+    scale = own.divisor / forest.divisor
+    if not np.allclose(scale * forest.base, own.base, rtol=1e-12, atol=0.0):
         raise UnsupportedModelError(
             f"the base score of the forest is {forest.base}, but that of its {kind} is {own.base}, and "
             "it has no room for another; to_onnx() has."
         )
-    return own.divisor / forest.divisor
+    return scale
 
 
 def _pruned_rounds(forest: Forest, origin: Any, value: NDArray[np.float64]) -> list[list[Any]]:
