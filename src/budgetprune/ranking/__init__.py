@@ -1,0 +1,19 @@
+"""How good is a ranking? Measures for documents that are ranked within queries, and scorers for scikit-learn.
+
+A pruned forest has few leaves, so many documents of a query get the same score. Their order would then be
+the order of the rows, and data sets often list the relevant documents first. So every measure here is the
+*expected* value when documents with equal scores come in random order (McSherry and Najork 2008): exact, the
+same for any order of the rows, and of no advantage to a model that cannot tell documents apart.
+"""
+
+from budgetprune.ranking._measures import average_precision_at, ndcg_at
+from budgetprune.ranking._scorers import RankingScorer, ap_scorer, ndcg_scorer, predicted_relevance
+
+__all__ = [
+    "RankingScorer",
+    "ap_scorer",
+    "average_precision_at",
+    "ndcg_at",
+    "ndcg_scorer",
+    "predicted_relevance",
+]
