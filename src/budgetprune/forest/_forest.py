@@ -15,6 +15,7 @@ from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import _checks
 from budgetprune.forest._bootstrap import in_bag_counts
 from budgetprune.forest._export import to_sklearn
+from budgetprune.forest._lightgbm_export import to_lightgbm
 from budgetprune.forest._registry import import_model
 from budgetprune.forest._routing import find_leaves, sum_values
 from budgetprune.forest._rows import as_rows
@@ -201,7 +202,8 @@ class Forest:
 
         Parameters
         ----------
-        X : numpy array, pandas table or scipy sparse matrix of shape (n_rows, n_features)
+        X : numpy array, pandas or polars table, or scipy sparse matrix of shape (n_rows, n_features)
+            Where the forest knows `categories`, columns of a table hold categories, and arrays their numbers.
         name : str
             What the caller calls the rows; error messages use it.
 
@@ -216,6 +218,7 @@ class Forest:
             feature_names=self.feature_names,
             dtype=self.input_dtype,
             allow_nan=self.missing != "forbidden",
+            categories=self.categories,
         )
 
     def apply(self, X: Any) -> NDArray[np.int32]:
@@ -315,6 +318,14 @@ class Forest:
         to the wrong side without a word*, so impute them first.
         """
         return to_sklearn(self)
+
+    def to_lightgbm(self) -> Any:
+        """Turn a forest that came from LightGBM back into a `Booster`, with only the nodes that are left.
+
+        It predicts as this forest does, and keeps the parameters and the categories of the origin, which is
+        not changed. A wrapper (`LGBMClassifier`) comes back as a booster too: its labels are numbers.
+        """
+        return to_lightgbm(self)
 
     def to_xgboost(self) -> Any:
         """Turn a forest that came from XGBoost back into a `Booster`, with only the nodes that are left.

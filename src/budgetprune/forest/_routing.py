@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-# What LightGBM calls zero where zeros mean "missing"; no other library has that notion.
-ZERO = 1e-35
+# What LightGBM calls zero where zeros mean "missing", a float32; no other library has that notion.
+ZERO = float(np.float32(1e-35))
 
 # Rows that a thread sends down one tree before it turns to the next: the tree stays in the cache meanwhile.
 BLOCK = 256

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.forest._categories import encode_table
 
 
 def as_rows(
@@ -18,18 +19,24 @@ def as_rows(
     feature_names: tuple[str, ...] | None,
     dtype: np.dtype[Any],
     allow_nan: bool,
+    categories: tuple[tuple[Any, ...] | None, ...] | None = None,
 ) -> NDArray[Any]:
     """Validate `X` and return it as a C-contiguous array in the precision in which the model compares.
 
     Parameters
     ----------
-    X : numpy array, pandas table, scipy sparse matrix or nested lists, of shape (n_rows, n_features)
+    X : numpy array, pandas or polars table, scipy sparse matrix or nested lists, (n_rows, n_features)
     name : what the caller calls X, for the error messages
     n_features, feature_names, dtype, allow_nan : what the model expects
+    categories : of each feature that has any, in the order of their numbers
+        Columns of a table hold categories; anything else holds their numbers. A category that is unknown
+        becomes a missing value.
     """
     columns = _column_names(X)
     if columns is not None and feature_names is not None:
         _check_names(columns, feature_names, name)
+    if categories is not None and len(getattr(X, "columns", ())) == len(categories):
+        X = encode_table(X, name, categories)
     rows = _as_numbers(X, name, dtype)
     if rows.ndim != 2:
         raise InvalidInputError(
@@ -52,7 +59,8 @@ def _column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def _check_names(columns: tuple[str, ...], expected: tuple[str, ...], name: str) -> None:
-    if columns == expected:
+    # LightGBM remembers spaces as underscores.
+    if columns == expected or tuple(column.replace(" ", "_") for column in columns) == expected:
         return
     unknown = sorted(set(columns) - set(expected))
     absent = sorted(set(expected) - set(columns))
@@ -73,10 +81,12 @@ def _check_names(columns: tuple[str, ...], expected: tuple[str, ...], name: str)
 
 
 def _as_numbers(X: Any, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Densify, take pandas' missing values for NaN, and round to the model's precision."""
+    """Densify, take the missing values of tables for NaN, and round to the model's precision."""
     try:
         if hasattr(X, "toarray"):
             X = X.toarray()
+        elif hasattr(X, "get_columns"):
+            X = _from_polars(X)
         elif hasattr(X, "iloc") and not _is_plain(X):
             X = X.to_numpy(dtype=np.float64, na_value=np.nan)
         X = np.asarray(X)
@@ -89,6 +99,15 @@ def _as_numbers(X: Any, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
         raise InvalidInputError(
             f"{name} must hold numbers only ({error}); encode text, dates and categories as in training."
         ) from error
+
+
+def _from_polars(table: Any) -> NDArray[np.float64]:
+    """Take nulls for NaN; text would be read as numbers by a cast, so it is refused before."""
+    for column in table.get_columns():
+        if not (column.dtype.is_numeric() or str(column.dtype) in ("Boolean", "Null")):
+            raise TypeError(f"column {column.name!r} is {column.dtype}")
+    rows: NDArray[np.float64] = table.cast(float).to_numpy()
+    return rows
 
 
 def _is_plain(table: Any) -> bool:

@@ -98,3 +98,13 @@ def mean_of_leaves(
             for k in range(value.shape[1]):
                 mean[h, k] = share * mean[a, k] + (1.0 - share) * mean[b, k]
     return mean
+
+
+@njit(cache=True)
+def sum_of_leaves(right: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up, for every node of trees in pre-order, what the leaves below it have; a leaf keeps its own."""
+    total = amount.copy()
+    for h in range(right.size - 1, -1, -1):
+        if right[h] >= 0:
+            total[h] = total[h + 1] + total[right[h]]
+    return total

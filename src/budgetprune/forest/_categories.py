@@ -1,0 +1,72 @@
+"""From categories to the numbers that a model was trained with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError
+
+
+def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ...]) -> Any:
+    """Replace categories by their numbers in a pandas or polars table, column by column.
+
+    Categories that the model does not know, and missing ones, become NaN. A column that should be numbers but
+    is marked as categories is an error: its numbers in training are not known.
+
+    Parameters
+    ----------
+    X : the table, with one column per feature
+    name : what the caller calls X, for the error messages
+    categories : of each feature that has any, in the order of their numbers; None for the others
+    """
+    is_polars = hasattr(X, "get_columns")
+    columns = X.get_columns() if is_polars else [X.iloc[:, k] for k in range(X.shape[1])]
+    numbered = []
+    for k, (column, known) in enumerate(zip(columns, categories, strict=True)):
+        if known is None:
+            if str(column.dtype).startswith(("category", "Categorical", "Enum")):
+                raise InvalidInputError(
+                    f"column {column.name!r} of {name} holds categories, but the model does not tell how "
+                    "they were numbered in training; replace them by those numbers."
+                )
+            continue
+        levels, codes = _polars_levels(column) if is_polars else _pandas_levels(column)
+        if levels and {isinstance(level, str) for level in levels}.isdisjoint(
+            isinstance(category, str) for category in known
+        ):
+            raise InvalidInputError(
+                f"column {column.name!r} of {name} holds {levels[0]!r}, but its categories in training were "
+                f"{', '.join(map(repr, known[:3]))}{', ...' if len(known) > 3 else ''}; use those (an array "
+                "instead of a table may hold their numbers)."
+            )
+        number = {category: float(i) for i, category in enumerate(known)}
+        # One entry more for the code -1, a missing value.
+        numbers = np.array([*(number.get(level, np.nan) for level in levels), np.nan])
+        numbered.append((k, numbers[codes]))
+    if is_polars:
+        return X.with_columns(**{X.columns[k]: column for k, column in numbered})
+    table = X.copy(deep=False)
+    for k, column in numbered:
+        table.isetitem(k, column)
+    return table
+
+
+def _pandas_levels(column: Any) -> tuple[list[Any], NDArray[Any]]:
+    """The different values of a column, and for each row the place of its own among them, -1 if missing."""
+    if str(column.dtype) != "category":
+        column = column.astype("category")
+    return column.cat.categories.tolist(), column.cat.codes.to_numpy()
+
+
+def _polars_levels(column: Any) -> tuple[list[Any], NDArray[Any]]:
+    """The same for polars."""
+    if not column.dtype.is_numeric() and str(column.dtype) != "Boolean":
+        column = column.cast(str)
+    levels = column.drop_nulls().unique(maintain_order=True).to_list()
+    if not levels:
+        return [], np.full(len(column), -1)
+    codes = column.replace_strict(levels, range(len(levels)), default=-1, return_dtype=int)
+    return levels, codes.to_numpy()
