@@ -1,0 +1,85 @@
+"""Labelled rows, and where they stop: routed once, then good for every pruning of the same forest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from budgetprune.forest import Forest
+from budgetprune.problem._targets import as_targets, as_weights
+from budgetprune.pruning import Pruning
+from budgetprune.refit._leaves import Leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows as a refit sees them: nothing of a row matters but its label, its weight and where it stops.
+
+    Attributes
+    ----------
+    forest : Forest
+        Unpruned.
+    stop : int32 array of shape (n_trees, n_rows)
+        The leaf where each row stops in each unpruned tree.
+    target : array of shape (n_rows,)
+        Number of the class, or the target.
+    weight : float64 array of shape (n_rows,)
+    """
+
+    forest: Forest
+    stop: NDArray[np.int32]
+    target: NDArray[Any]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, forest: Forest, X: Any, y: Any, sample_weight: Any = None) -> Sample:
+        """Check labels and weights, and send the rows down the trees."""
+        stop = np.ascontiguousarray(forest.apply(X).T)
+        n_rows = stop.shape[1]
+        target = as_targets(forest, y, n_rows, "y")
+        return cls(forest, stop, target, as_weights(sample_weight, n_rows, "sample_weight"))
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.target.size)
+
+    def take(self, rows: NDArray[np.integer]) -> Sample:
+        """Only some of the rows."""
+        return replace(
+            self,
+            stop=np.ascontiguousarray(self.stop[:, rows]),
+            target=self.target[rows],
+            weight=self.weight[rows],
+        )
+
+    def __add__(self, other: Sample) -> Sample:
+        """Rows of both."""
+        return replace(
+            self,
+            stop=np.hstack([self.stop, other.stop]),
+            target=np.concatenate([self.target, other.target]),
+            weight=np.concatenate([self.weight, other.weight]),
+        )
+
+    def leaves(self, pruning: Pruning, forest: Forest | None = None) -> Leaves:
+        """Where the rows stop in a pruning of the forest, or in `forest`, a copy of it with other values."""
+        stays, last = last_node_left(pruning.keep, self.forest.parent)
+        number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
+        return Leaves.of(pruning.forest if forest is None else forest, number[last][self.stop])
+
+
+@njit(cache=True)
+def last_node_left(
+    keep: NDArray[np.bool_], parent: NDArray[np.int32]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Mask of the nodes that a pruning leaves, and for each node the last of them on the way to it."""
+    stays = np.empty(keep.size, dtype=np.bool_)
+    last = np.empty(keep.size, dtype=np.int32)
+    for h in range(keep.size):  # parents come before their children
+        stays[h] = parent[h] < 0 or keep[parent[h]]
+        last[h] = h if stays[h] else last[parent[h]]
+    return stays, last
