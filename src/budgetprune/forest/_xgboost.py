@@ -14,8 +14,6 @@ from budgetprune.forest._topology import in_preorder
 from budgetprune.forest._xgboost_model import SavedModel, read_model
 from budgetprune.forest._xgboost_values import Records, node_values, recorded_gains, recover_growth
 
-_NEVER = np.float32(-np.inf)
-
 
 @importer(
     "xgboost.Booster",
@@ -45,6 +43,8 @@ def _from_xgboost(model: Any) -> Forest:
     )
     is_split, is_category = left >= 0, is_category[order]
     condition = _column(saved, kept, "split_conditions", np.float32)[order]
+    with np.errstate(over="ignore"):  # nothing is less than the smallest number, and minus infinity says so
+        just_below = np.nextafter(condition, np.float32(-np.inf))
     records = Records(
         start,
         left,
@@ -66,7 +66,7 @@ def _from_xgboost(model: Any) -> Forest:
         left=left,
         right=right,
         feature=np.where(is_split, _column(saved, kept, "split_indices", np.int64)[order], -1),
-        threshold=np.where(is_split & ~is_category, np.nextafter(condition, _NEVER), np.nan),
+        threshold=np.where(is_split & ~is_category, just_below, np.nan),
         missing_left=(default_left != is_category) & is_split,
         **_category_sets(saved, kept, start, order),
         value=value[:, np.newaxis],
