@@ -3,11 +3,14 @@
 import sys
 from dataclasses import replace
 
+import lightgbm as lgb
 import numpy as np
 import onnxruntime
 import pytest
+import xgboost as xgb
 
 from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest import Forest
 
 AVERAGED = [
     "random forest",
@@ -61,6 +64,20 @@ def test_boosted_trees(boosted_case, prune_randomly):
     case = boosted_case
     check(case.forest, case.rows)
     check(case.forest.prune(prune_randomly(case.forest, 0)), case.rows)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        xgb.XGBClassifier(n_estimators=6, n_jobs=1),
+        lgb.LGBMClassifier(n_estimators=6, n_jobs=1, verbose=-1),
+        lgb.LGBMRegressor(n_estimators=6, objective="poisson", n_jobs=1, verbose=-1),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_other_libraries(get_case, model):
+    case = get_case("random forest, missing")
+    check(Forest.from_model(model.fit(case.X, case.y)), case.rows)
 
 
 @pytest.mark.parametrize("link", ["softmax", "identity"])

@@ -43,8 +43,8 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
                 "instead of a table may hold their numbers)."
             )
         number = {category: float(i) for i, category in enumerate(known)}
-        # One entry more for the code -1, a missing value.
-        numbers = np.array([*(number.get(level, np.nan) for level in levels), np.nan])
+        # One entry more for the code -1, a missing value, which scikit-learn may have numbered as None.
+        numbers = np.array([number.get(level, np.nan) for level in [*levels, None]])
         numbered.append((k, numbers[codes]))
     if is_polars:
         return X.with_columns(**{X.columns[k]: column for k, column in numbered})

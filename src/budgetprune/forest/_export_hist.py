@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.forest._hist_categories import turned
 from budgetprune.forest._layout import hist_node_table
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ def pruned_predictor(
     own = value[nodes, 0]
 
     table = hist_node_table(predictor)[forest.origin_node[nodes]]
-    for child, number in (("left", forest.left), ("right", forest.right)):
-        table[child] = np.where(is_split, number[nodes] - nodes.start, 0)
+    left, right = (number[nodes] - nodes.start for number in (forest.left, forest.right))
+    is_turned = turned(table)
+    table["left"] = np.where(is_split, np.where(is_turned, right, left), 0)
+    table["right"] = np.where(is_split, np.where(is_turned, left, right), 0)
     for name in _OF_SPLITS:
         table[name][~is_split] = 0
     table["is_leaf"] = ~is_split

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest._forest import Forest
+from budgetprune.forest._hist_categories import find_encoding, turned
 from budgetprune.forest._layout import hist_node_table
 from budgetprune.forest._registry import importer
 from budgetprune.forest._sklearn_common import Planted, about_model, boosting_fields, check_fitted, plant
@@ -22,27 +22,27 @@ _RENEWED = ("absolute_error", "quantile")
 def _from_hist_gradient_boosting(model: Any) -> Forest:
     check_fitted(model)
     predictors = [predictor for one_round in model._predictors for predictor in one_round]
-    planted = plant([hist_node_table(predictor) for predictor in predictors], "left", "right")
+    planted = plant([_read_nodes(predictor) for predictor in predictors], "left", "right")
     table, is_split = planted.table, planted.is_split
     value, split_gain = _values_and_gains(model, planted)
     base = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
-    columns, categories = _columns_and_categories(model)
+    encoding = find_encoding(model)
+    feature = np.where(is_split, encoding.columns[table["feature_idx"]], -1)
     by_category = is_split & (table["is_categorical"] != 0)
+    is_turned = turned(table)
     sets = [predictor.raw_left_cat_bitsets for predictor in predictors]
-    first_set = np.concatenate([[0], np.cumsum([len(own) for own in sets])])
-    # Sets are numbered through all trees; each is eight words, one bit for each of 256 categories.
-    own_first = np.repeat(first_set[:-1], np.diff(planted.fields["tree_start"]))
+    own_sets = np.concatenate([[0], np.cumsum([len(own) for own in sets])])
+    place = table["bitset_idx"] + np.repeat(own_sets[:-1], np.diff(planted.fields["tree_start"]))
     return Forest(
         **planted.fields,
         **about_model(model),
         **boosting_fields(model, "positive", len(model._predictors), base.size),
-        feature=np.where(is_split, columns[table["feature_idx"]], -1),
+        **encoding.category_fields(
+            feature, by_category, np.concatenate(sets)[place[by_category]], is_turned[by_category]
+        ),
+        feature=feature,
         threshold=np.where(is_split & ~by_category, table["num_threshold"], np.nan),
-        missing_left=(table["missing_go_to_left"] != 0) & is_split,
-        category_set=np.where(by_category, table["bitset_idx"] + own_first, -1),
-        category_start=8 * np.arange(first_set[-1] + 1),
-        category_bits=np.concatenate(sets).ravel(),
-        categories=categories,
+        missing_left=(table["missing_go_to_left"] != 0) & is_split & ~is_turned,
         value=value,
         # Whether rows had weights is not recorded: each counts 1.
         weight=table["count"],
@@ -51,6 +51,14 @@ def _from_hist_gradient_boosting(model: Any) -> Forest:
         input_dtype=np.dtype(np.float64),
         missing="nan",
     )
+
+
+def _read_nodes(predictor: Any) -> NDArray[Any]:
+    """The nodes of a tree, with the children of turned splits exchanged."""
+    table = hist_node_table(predictor).copy()
+    is_turned = turned(table)
+    table["left"][is_turned], table["right"][is_turned] = table["right"][is_turned], table["left"][is_turned]
+    return table
 
 
 def _values_and_gains(model: Any, planted: Planted) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
@@ -70,25 +78,3 @@ def _values_and_gains(model: Any, planted: Planted) -> tuple[NDArray[np.float64]
     n_rows = np.repeat(table["count"][start[:-1]], np.diff(start))
     gain = np.where(planted.is_split, table["gain"], 0.0) * (rate - rate**2 / 2) / n_rows
     return value, gain
-
-
-def _columns_and_categories(model: Any) -> tuple[NDArray[np.intp], tuple[tuple[Any, ...] | None, ...] | None]:
-    """Which column of X each feature of the trees is, and what the numbers of its categories stand for.
-
-    Where there are categorical features, the trees see them first, numbered by an encoder, and then the
-    others.
-    """
-    is_categorical = model.is_categorical_
-    if is_categorical is None:
-        return np.arange(model.n_features_in_), None
-    categorical = np.flatnonzero(is_categorical)
-    encoder = model._preprocessor.named_transformers_["encoder"]
-    categories: list[tuple[Any, ...] | None] = [None] * model.n_features_in_
-    for k, known in zip(categorical, encoder.categories_, strict=True):
-        # NaN has a place among them, the last one, but no number.
-        categories[k] = tuple(category for category in known.tolist() if not _is_nan(category))
-    return np.concatenate([categorical, np.flatnonzero(~is_categorical)]), tuple(categories)
-
-
-def _is_nan(category: Any) -> bool:
-    return isinstance(category, float) and isnan(category)
