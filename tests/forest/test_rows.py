@@ -2,10 +2,12 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.forest._rows import as_rows
 
 pytestmark = pytest.mark.nojit
 
@@ -40,6 +42,7 @@ def is_one_cell(X):
         sparse.csc_array,
         pd.DataFrame,
         lambda X: pd.DataFrame(X).convert_dtypes(),
+        lambda X: pl.DataFrame(X, schema=list("abcdef")),
         lambda X: X.astype(object),
         lambda X: np.repeat(X, 2, axis=0)[::2],
     ],
@@ -110,3 +113,39 @@ def test_faults_are_named_by_feature_name(named, X):
 
 def test_rows_without_names_are_taken_as_they_are(named, X):
     assert named.prepare_rows(X).shape == named.prepare_rows(pd.DataFrame(X)).shape == X.shape
+
+
+def test_spaces_in_names_may_have_become_underscores(X):
+    table = pd.DataFrame(X, columns=[f"feature {k}" for k in range(6)])
+    expected = {"n_features": 6, "dtype": X.dtype, "allow_nan": False}
+    names = tuple(f"feature_{k}" for k in range(6))
+    assert np.array_equal(as_rows(table, "X", feature_names=names, **expected), X)
+    with pytest.raises(InvalidInputError, match="unknown are 'feature 0'"):
+        as_rows(table, "X", feature_names=names[::-1], **expected)
+
+
+def test_polars_columns_of_all_kinds_of_numbers(forest):
+    table = pl.DataFrame(
+        {
+            "a": [1, None, 3],
+            "b": [0.5, None, 2.0],
+            "c": [True, False, None],
+            "d": pl.Series([1, 2, 3], dtype=pl.UInt8),
+            "e": pl.Series([None, None, None], dtype=pl.Null),
+            "f": pl.Series([1.5, float("nan"), 2.5], dtype=pl.Float32),
+        }
+    )
+    nan = np.nan
+    expected = [[1, 0.5, 1, 1, nan, 1.5], [nan, nan, 0, 2, nan, nan], [3, 2, nan, 3, nan, 2.5]]
+    assert np.array_equal(forest.prepare_rows(table), expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("column", [["1", "2", "3"], [b"1", b"2", b"3"], pl.date_range, pl.Categorical])
+def test_polars_columns_that_are_no_numbers_are_named(forest, column):
+    if column is pl.date_range:
+        column = pl.date_range(pl.date(2026, 1, 1), pl.date(2026, 1, 3), eager=True)
+    elif column is pl.Categorical:
+        column = pl.Series(["1", "2", "3"], dtype=pl.Categorical)
+    table = pl.DataFrame(np.zeros((3, 6)), schema=list("abcdef")).with_columns(d=pl.Series(column))
+    with pytest.raises(InvalidInputError, match=r"numbers only .column 'd' is"):
+        forest.prepare_rows(table)

@@ -109,7 +109,9 @@ def _parameters(text: str) -> dict[str, str]:
 
 
 def _numbers(lines: list[str], dtype: Any) -> NDArray[Any]:
-    return np.fromstring(" ".join(lines), dtype=dtype, sep=" ")
+    joined = " ".join(lines)
+    # From a text without any number, numpy would read one.
+    return np.fromstring(joined, dtype=dtype, sep=" ") if joined.strip() else np.empty(0, dtype=dtype)
 
 
 def _nodes(columns: dict[str, list[str]], n_leaves: NDArray[np.int64], start: NDArray[np.int64]) -> Nodes:

@@ -1,0 +1,378 @@
+"""LightGBM's models as forests: the same scores and labels, and what inner nodes answer and splits gain."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import subprocess
+import sys
+import warnings
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+
+from budgetprune._losses import derivatives
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest import Forest
+
+from .lightgbm_zoo import (
+    EXACT,
+    N_FEATURES,
+    N_ROWS,
+    SMALL,
+    ZOO,
+    amounts,
+    build,
+    raw_scores,
+    three_classes,
+    training_rows,
+    two_classes,
+)
+
+every_model = pytest.mark.parametrize("name", ZOO)
+exact_models = pytest.mark.parametrize("name", EXACT)
+
+
+@every_model
+def test_rows_stop_where_they_stop_in_the_origin(name):
+    case = build(name)
+    forest = case.forest
+    n_splits = np.bincount(forest.tree_of_node, weights=forest.is_split).astype(int)
+    own = case.booster.predict(case.rows, pred_leaf=True).reshape(len(case.rows), -1)
+    assert np.array_equal(forest.origin_node[forest.apply(case.rows)] - n_splits, own)
+
+
+@every_model
+def test_scores_are_those_of_the_origin(name):
+    case = build(name)
+    expected = raw_scores(case.booster, case.rows, case.forest)
+    assert np.allclose(case.forest.scores(case.rows), expected, rtol=1e-13, atol=1e-13)
+
+
+@every_model
+def test_answers_are_those_of_the_origin(name):
+    case = build(name)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        expected = case.model.predict(case.rows)
+    if not case.forest.is_classifier:
+        assert np.allclose(case.forest.predict(case.rows), expected, rtol=1e-12)
+        return
+    if isinstance(case.model, lgb.Booster):
+        two = expected if expected.ndim == 2 else np.column_stack([1 - expected, expected])
+        assert np.allclose(case.forest.predict_proba(case.rows), two, rtol=1e-12, atol=1e-15)
+        expected = np.argmax(two, axis=1)
+    else:
+        assert np.allclose(
+            case.forest.predict_proba(case.rows), case.model.predict_proba(case.rows), rtol=1e-12
+        )
+    assert np.array_equal(case.forest.predict(case.rows), expected)
+    assert case.forest.predict(case.rows).dtype == expected.dtype
+
+
+@every_model
+def test_trees_know_their_round_and_output(name):
+    forest = build(name).forest
+    t = np.arange(forest.n_trees)
+    assert np.array_equal(forest.tree_output, t % forest.n_outputs)
+    if "random forest" in name:
+        assert forest.divisor == forest.n_trees / forest.n_outputs
+        assert not forest.tree_round.any()
+    else:
+        assert forest.divisor == 1.0
+        assert np.array_equal(forest.tree_round, t // forest.n_outputs)
+
+
+@every_model
+def test_nodes_count_their_training_rows(name):
+    case = build(name)
+    forest = case.forest
+    split = np.flatnonzero(forest.is_split)
+    below = forest.weight[forest.left[split]] + forest.weight[forest.right[split]]
+    assert np.array_equal(forest.weight[split], below)
+    if not re.search("bagging|goss|random", name):
+        reached = np.zeros(forest.n_nodes)
+        np.add.at(reached, forest.apply(training_rows()), 1.0)
+        assert np.array_equal(reached[~forest.is_split], forest.weight[~forest.is_split])
+
+
+@pytest.mark.parametrize("name", ["binary", "binary, random forest", "multiclass", "poisson"])
+def test_a_model_from_a_file_is_as_good(name, tmp_path):
+    case = build(name)
+    case.booster.save_model(tmp_path / "model.txt")
+    again = Forest.from_model(lgb.Booster(model_file=tmp_path / "model.txt"))
+    for array in ("feature", "threshold", "missing_left", "value", "base", "split_gain", "category_bits"):
+        assert np.array_equal(getattr(again, array), getattr(case.forest, array), equal_nan=True)
+
+
+def steps_from_rows(case, penalty, enlarged):
+    """Newton steps of the rows at every node, at the scores before its round, and their gradients."""
+    forest, X = case.forest, training_rows()
+    y = np.searchsorted(forest.classes, case.y) if forest.is_classifier else case.y
+    at = forest.apply(X)
+    path = [at]
+    while (path[-1] >= 0).any():
+        path.append(np.where(path[-1] >= 0, forest.parent[path[-1]], -1))
+    gradient, curvature = np.zeros(forest.n_nodes), np.zeros(forest.n_nodes)
+    for t in range(forest.n_trees):
+        before = np.tile(forest.base, (N_ROWS, 1))
+        for s in np.flatnonzero(forest.tree_round < forest.tree_round[t]):
+            before[:, forest.tree_output[s]] += forest.value[at[:, s], 0]
+        sums = derivatives(forest.loss, before / forest.divisor, y)
+        for nodes in path:
+            seen = nodes[:, t] >= 0
+            for total, part in zip((gradient, curvature), sums, strict=True):
+                np.add.at(total, nodes[seen, t], part[seen, forest.tree_output[t]])
+    rate = float(re.search(r"\[learning_rate: (.*)\]", case.booster.model_to_string())[1])
+    rate = 1.0 if forest.divisor > 1 else rate
+    return -rate * gradient / (enlarged * curvature + penalty), gradient, curvature
+
+
+def penalties(forest, l2, cat_l2):
+    """LightGBM penalises the children of a split by many categories more."""
+    by_many = (forest.category_set >= 0) & (forest.feature == 4)
+    return l2 + cat_l2 * (by_many[forest.parent] & (forest.parent >= 0))
+
+
+@exact_models
+def test_inner_values_and_gains_are_those_of_the_rows(name):
+    """A collapsed node takes the shrunken Newton step of its rows, and the gain is what that loses."""
+    case = build(name)
+    forest = case.forest
+    penalty = penalties(forest, *((3.0, 4.0) if name == "binary, penalties" else (0.0, 10.0)))
+    enlarged = {"softmax": forest.n_outputs / max(forest.n_outputs - 1, 1), "poisson": np.exp(0.7)}
+    step, gradient, curvature = steps_from_rows(case, penalty, enlarged.get(forest.loss, 1.0))
+    has_splits = np.diff(forest.tree_start)[forest.tree_of_node] > 1
+    scale = np.abs(step[has_splits]).max()
+    # LightGBM's labels and gradients are float32.
+    error = 1e-4 if "far" in name else 1e-6
+    assert np.allclose(forest.value[has_splits, 0], step[has_splits], rtol=0, atol=error * scale)
+
+    answer = forest.value[:, 0] / forest.divisor
+    loss = gradient * answer + curvature * answer**2 / 2
+    split = np.flatnonzero(forest.is_split)
+    lost = (loss[split] - loss[forest.left[split]] - loss[forest.right[split]]) / N_ROWS
+    assert np.allclose(forest.split_gain[split], lost, rtol=0, atol=10 * error * lost.max())
+    assert not forest.split_gain[~forest.is_split].any()
+
+
+def test_gains_are_on_the_scale_of_what_is_recorded():
+    """Without penalties, a recorded gain is twice the gain of a full step."""
+    case = build("binary")
+    trees = case.booster.trees_to_dataframe().query("left_child.notna()")
+    rate, forest = 0.1, case.forest
+    by_tree = [
+        forest.split_gain[a:b].sum()
+        for a, b in zip(forest.tree_start[:-1], forest.tree_start[1:], strict=True)
+    ]
+    plain = trees.groupby("tree_index")["split_gain"].sum() * (rate - rate**2 / 2) / N_ROWS
+    used_many = set(trees.query("split_feature == 'Column_4'")["tree_index"])
+    assert [t for t in plain.index if t not in used_many]
+    for t in plain.index:
+        assert by_tree[t] == pytest.approx(plain[t], rel=1e-4 if t not in used_many else 0.3)
+
+
+def test_gains_under_feature_costs_are_larger_than_what_is_recorded():
+    """LightGBM takes the price off the gains that it records; pruning will charge it once more."""
+    case = build("binary, feature costs")
+    recorded = case.booster.trees_to_dataframe()["split_gain"].sum() * (0.1 - 0.005) / N_ROWS
+    assert case.forest.split_gain.sum() > 1.03 * recorded
+
+
+def test_base_is_the_constant_that_boosting_starts_from():
+    share = two_classes().mean()
+    assert build("binary").forest.base == pytest.approx(np.log(share / (1 - share)), rel=1e-6)
+    assert build("poisson").forest.base == pytest.approx(np.log(amounts().mean()), rel=1e-6)
+    counts = np.bincount(three_classes()) / N_ROWS
+    assert np.allclose(build("multiclass").forest.base, np.log(counts), rtol=1e-6)
+    forest = build("regression, random forest").forest
+    assert forest.base / forest.divisor == pytest.approx(amounts().mean(), rel=1e-6)
+    for name in ("binary, from zero", "binary, full steps from zero", "own objective", "ranking"):
+        assert build(name).forest.base == 0
+
+
+@pytest.mark.parametrize("name", ["absolute error", "quantile", "percentage error"])
+def test_inner_nodes_answer_with_the_mean_of_leaves_that_were_set_afterwards(name):
+    forest = build(name).forest
+    assert forest.split_gain is None
+    for h in np.flatnonzero(forest.is_split):
+        stop = np.flatnonzero(forest.depth[h + 1 :] <= forest.depth[h])
+        below = np.arange(h + 1, h + 1 + stop[0] if stop.size else forest.n_nodes)
+        leaves = below[~forest.is_split[below]]
+        mean = np.average(forest.value[leaves, 0], weights=forest.weight[leaves])
+        assert forest.value[h, 0] == pytest.approx(mean, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"regression, {how}"
+        for how in ("absolute penalty", "short steps", "smoothed", "constrained", "quantized")
+    ],
+)
+def test_no_gains_where_leaves_are_no_newton_steps(name):
+    case = build(name)
+    forest = case.forest
+    assert forest.split_gain is None
+    inner = case.booster.trees_to_dataframe().query("left_child.notna()")["value"]
+    base = np.where(forest.tree_round == 0, forest.base[0], 0.0)[forest.tree_of_node]
+    assert np.allclose(np.sort((forest.value[:, 0] + base)[forest.is_split]), np.sort(inner), rtol=1e-5)
+
+
+@pytest.mark.parametrize("how", ["refit", "set_leaf_output"])
+def test_leaves_that_somebody_changed_are_found_out(how):
+    model, y, _ = ZOO["regression"]()
+    if how == "refit":
+        model = model.refit(training_rows(), 3.0 - y, decay_rate=0.1)
+    else:
+        model.set_leaf_output(2, 3, 0.5)
+    forest = Forest.from_model(model)
+    assert forest.split_gain is None
+    assert np.allclose(forest.scores(training_rows()), raw_scores(model, training_rows(), forest))
+    root = forest.tree_start[2]
+    leaves = np.arange(root, forest.tree_start[3])
+    leaves = leaves[~forest.is_split[leaves]]
+    assert forest.value[root, 0] == pytest.approx(
+        np.average(forest.value[leaves, 0], weights=forest.weight[leaves]), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("rate", [0.3, 1.0])
+def test_learning_rates_may_change_from_round_to_round(rate):
+    data = lgb.Dataset(training_rows(), amounts())
+    schedule = lgb.reset_parameter(learning_rate=lambda i: rate * 0.5 ** max(i - 1, 0))
+    model = lgb.train({**SMALL, "objective": "regression"}, data, 4, callbacks=[schedule])
+    forest = Forest.from_model(model)
+    recorded = model.trees_to_dataframe().groupby("tree_index")["split_gain"].sum()
+    for t, eta in enumerate([rate, rate, rate / 2, rate / 4]):
+        own = forest.split_gain[forest.tree_start[t] : forest.tree_start[t + 1]].sum()
+        assert own == pytest.approx(recorded[t] * (eta - eta**2 / 2) / N_ROWS, rel=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set'")
+@pytest.mark.parametrize("form", ["booster", "classifier"])
+def test_only_the_trees_that_predict_uses(form):
+    X, y = training_rows(), np.random.default_rng(0).permutation(two_classes())
+    stop = lgb.early_stopping(3, verbose=False)
+    if form == "booster":
+        train = lgb.Dataset(X[:300], y[:300])
+        check = lgb.Dataset(X[300:], y[300:], reference=train)
+        how = {"valid_sets": [check], "callbacks": [stop], "keep_training_booster": True}
+        booster = model = lgb.train({**SMALL, "objective": "binary"}, train, 50, **how)
+        assert booster.best_iteration < booster.current_iteration()
+    else:
+        model = lgb.LGBMClassifier(n_estimators=50, **SMALL)
+        model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], callbacks=[stop])
+        booster = model.booster_
+    forest = Forest.from_model(model)
+    assert forest.n_trees == booster.best_iteration < 50
+    assert np.allclose(forest.scores(X), raw_scores(booster, X, forest), atol=1e-13)
+    assert forest.to_lightgbm().num_trees() == forest.n_trees
+
+
+def test_training_may_go_on_from_another_model():
+    first = build("binary").booster
+    data = lgb.Dataset(training_rows(), two_classes(), categorical_feature=[4, 5])
+    model = lgb.train({**SMALL, "objective": "binary", "learning_rate": 0.3}, data, 3, init_model=first)
+    forest = Forest.from_model(model)
+    assert forest.n_trees == first.num_trees() + 3
+    assert np.allclose(forest.scores(training_rows()), raw_scores(model, training_rows(), forest), atol=1e-13)
+
+
+def test_splits_that_disagree_about_zero_are_refused():
+    text = build("binary, zero is missing").booster.model_to_string()
+    # 6: zero is missing and goes left. 8: only NaN is missing, and goes right.
+    mixed = re.sub(r"decision_type=6", "decision_type=8", text, count=1)
+    assert mixed != text
+    with pytest.raises(UnsupportedModelError, match="zero_as_missing"):
+        Forest.from_model(lgb.Booster(model_str=re.sub(r"tree_sizes=.*\n", "", mixed)))
+
+
+def train(y, rounds=3, **settings):
+    return lgb.train({**SMALL, **settings}, lgb.Dataset(training_rows(), y), rounds)
+
+
+REFUSED = {
+    "linear": (lambda: train(amounts(), objective="regression", linear_tree=True), "linear trees"),
+    "dart": (lambda: train(amounts(), objective="regression", boosting="dart"), "dart"),
+    "one against all": (
+        lambda: train(three_classes(), objective="multiclassova", num_class=3),
+        "multiclassova",
+    ),
+    "cross-entropy": (lambda: train(two_classes(), objective="cross_entropy"), "cross_entropy"),
+    "cross-entropy, lambda": (
+        lambda: train(two_classes(), objective="cross_entropy_lambda"),
+        "entropy_lambda",
+    ),
+    "root": (lambda: train(amounts(), objective="regression", reg_sqrt=True), "regression sqrt"),
+    "sigmoid": (lambda: train(two_classes(), objective="binary", sigmoid=2.0), "sigmoid=2"),
+    "own scores": (
+        lambda: train(
+            three_classes(), objective=lambda scores, data: (scores - 1.0, np.ones_like(scores)), num_class=3
+        ),
+        "3 scores for an objective of your own",
+    ),
+    "own classes": (
+        lambda: lgb.LGBMClassifier(objective=lambda y, score: (score - y, np.ones(score.size)), **SMALL).fit(
+            training_rows(), two_classes()
+        ),
+        "no class probabilities",
+    ),
+    "one class": (
+        lambda: lgb.LGBMClassifier(n_estimators=2, **SMALL).fit(training_rows(), np.zeros(N_ROWS)),
+        r"1 class\(es\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_forest_cannot_say_is_refused(name):
+    make, message = REFUSED[name]
+    with pytest.raises(UnsupportedModelError, match=message):
+        Forest.from_model(make())
+
+
+def test_models_without_trees_are_refused():
+    with pytest.raises(InvalidInputError, match="LGBMRegressor is not fitted"):
+        Forest.from_model(lgb.LGBMRegressor())
+    data = lgb.Dataset(training_rows(), amounts())
+    with pytest.raises(InvalidInputError, match="no trees"):
+        Forest.from_model(lgb.Booster({"verbose": -1}, data.construct()))
+
+
+def test_facts_about_objectives():
+    facts = {
+        "binary": ("logistic", "logistic", "positive"),
+        "multiclass": ("softmax", "softmax", "argmax"),
+        "regression": ("identity", "squared", "argmax"),
+        "poisson": ("exp", "poisson", "argmax"),
+        "gamma": ("exp", "gamma", "argmax"),
+        "tweedie": ("exp", None, "argmax"),
+        "huber": ("identity", None, "argmax"),
+        "ranker": ("identity", None, "argmax"),
+        "own objective": ("identity", None, "argmax"),
+    }
+    for name, expected in facts.items():
+        forest = build(name).forest
+        assert (forest.link, forest.loss, forest.label_rule) == expected
+        assert forest.input_dtype == np.float64
+        assert forest.class_weight is None
+
+
+def test_names_that_lightgbm_made_up_are_none():
+    forest = build("binary").forest
+    assert forest.feature_names is None
+    assert forest.n_features == N_FEATURES
+
+
+@pytest.mark.parametrize("name", ["binary", "classifier, three classes", "ranker"])
+def test_forests_pickle(name):
+    case = build(name)
+    again = pickle.loads(pickle.dumps(case.forest))
+    assert np.array_equal(again.scores(case.rows), case.forest.scores(case.rows))
+
+
+def test_the_library_is_not_needed_for_others():
+    code = "import sys; sys.modules['lightgbm'] = None; import budgetprune"
+    subprocess.run([sys.executable, "-c", code], check=True)
