@@ -238,6 +238,16 @@ def test_leaves_that_somebody_changed_are_found_out(how):
     )
 
 
+def test_without_parameters_nothing_is_guessed():
+    case = build("binary, penalties")
+    text = re.sub(r"(?s)\nparameters:.*end of parameters\n", "", case.booster.model_to_string())
+    forest = Forest.from_model(lgb.Booster(model_str=text))
+    assert forest.split_gain is None
+    assert np.array_equal(forest.scores(case.rows), case.forest.scores(case.rows))
+    later = forest.tree_round[forest.tree_of_node] > 0
+    assert np.allclose(forest.value[later], case.forest.value[later], rtol=1e-5, atol=1e-8)
+
+
 @pytest.mark.parametrize("rate", [0.3, 1.0])
 def test_learning_rates_may_change_from_round_to_round(rate):
     data = lgb.Dataset(training_rows(), amounts())
@@ -371,6 +381,11 @@ def test_forests_pickle(name):
     case = build(name)
     again = pickle.loads(pickle.dumps(case.forest))
     assert np.array_equal(again.scores(case.rows), case.forest.scores(case.rows))
+
+
+def test_rows_of_single_trees_are_not_known():
+    with pytest.raises(InvalidInputError, match="no record of the rows"):
+        build("binary").forest.in_bag_counts(N_ROWS)
 
 
 def test_the_library_is_not_needed_for_others():
