@@ -149,7 +149,8 @@ class Forest:
             Classifier or regressor, with a single output. Of scikit-learn: RandomForest, ExtraTrees,
             DecisionTree, ExtraTree, Bagging of trees, GradientBoosting, HistGradientBoosting. It is kept as
             `origin` and never changed. Of XGBoost: Booster, XGBClassifier, XGBRegressor, XGBRFClassifier,
-            XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves).
+            XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves). Of
+            LightGBM: Booster, LGBMClassifier, LGBMRegressor, LGBMRanker (no `dart`, no linear trees).
         """
         return import_model(model)
 
@@ -243,11 +244,10 @@ class Forest:
         scores /= self.divisor
         return scores
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Estimate the probability of each class, of shape (n_rows, n_classes)."""
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn scores into the probability of each class, of shape (n_rows, n_classes)."""
         if self.classes is None:
             raise UnsupportedModelError("a regression forest has no class probabilities; use predict.")
-        scores = self.scores(X)
         if self.link == "identity":
             return scores
         if self.link == "logistic":
@@ -255,9 +255,8 @@ class Forest:
         probabilities: NDArray[np.float64] = softmax(scores, axis=1)
         return probabilities
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each row, by the rule of the library the forest came from, or its target."""
-        scores = self.scores(X)
+    def answers(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Turn scores into labels, by the rule of the library the forest came from, or into targets."""
         if self.classes is None:
             return np.exp(scores[:, 0]) if self.link == "exp" else scores[:, 0]
         if self.label_rule == "argmax":
@@ -266,6 +265,14 @@ class Forest:
             label = (scores[:, 0] > 0 if self.label_rule == "positive" else scores[:, 0] >= 0).astype(np.intp)
         labels: NDArray[Any] = self.classes[label]
         return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probability of each class, of shape (n_rows, n_classes)."""
+        return self.probabilities(self.scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row, or its target."""
+        return self.answers(self.scores(X))
 
     def prune(self, keep: ArrayLike) -> Forest:
         """Cut off everything below the splits that do not stay.
@@ -375,5 +382,9 @@ class Forest:
         if self.origin is None:
             raise InvalidInputError(
                 "the forest has no origin: only the fitted model it came from knows which rows its trees saw."
+            )
+        if self.is_boosted:
+            raise InvalidInputError(
+                "boosted trees keep no record of the rows that each of them was grown on."
             )
         return in_bag_counts(self.origin, n_rows)

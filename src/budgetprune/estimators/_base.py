@@ -1,0 +1,291 @@
+"""What both estimators share: rows in, a pruned forest out."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numba
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import check_scoring
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
+
+from budgetprune.boosting import recompute
+from budgetprune.costs import FeatureCosts
+from budgetprune.errors import InvalidInputError
+from budgetprune.estimators._choice import Repair, Workshop
+from budgetprune.estimators._fit import Wishes, fit_workshop, refitted
+from budgetprune.estimators._judge import Judge
+from budgetprune.estimators._parameters import check_parameters
+from budgetprune.estimators._pruned import PrunedForest
+from budgetprune.estimators._roles import LabelledRows, divide
+from budgetprune.forest import Forest
+from budgetprune.refit import Refit, Sample, check_kind
+
+_MOST_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+
+
+class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Prune an ensemble of trees for a budget; see `BudgetPruneClassifier`."""
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        costs: Any = None,
+        budget: float | None = None,
+        lam: float | None = None,
+        error: str = "auto",
+        loss: str | None = None,
+        refit: str | None = "auto",
+        ridge: float | str = "auto",
+        validation_fraction: float = 0.3,
+        scoring: Any = None,
+        solver: str = "parametric",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.costs = costs
+        self.budget = budget
+        self.lam = lam
+        self.error = error
+        self.loss = loss
+        self.refit = refit
+        self.ridge = ridge
+        self.validation_fraction = validation_fraction
+        self.scoring = scoring
+        self.solver = solver
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # --- What differs between classifiers and regressors ----------------------------------------------------
+
+    _by_class: bool  # whether rows are divided class by class
+
+    @abstractmethod
+    def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
+        """Score predictions if no scorer is given."""
+
+    @abstractmethod
+    def _default_estimator(self) -> Any:
+        """What is grown if no estimator is given."""
+
+    @abstractmethod
+    def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return labels or targets, or say what is wrong with them."""
+
+    @abstractmethod
+    def _check_kind(self, forest: Forest) -> None:
+        """Raise unless the forest is of the estimator's own kind."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        model = self._default_estimator() if self.estimator is None else self.estimator
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        if hasattr(model, "__sklearn_tags__"):  # a Booster of another library has none
+            inner = get_tags(model).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+    # --- Fitting --------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        qid: Any = None,
+        qid_val: Any = None,
+    ) -> Self:
+        """Grow the ensemble (unless it is frozen), and prune it.
+
+        Parameters
+        ----------
+        X, y : array-like
+            Training rows; part of them is kept for validation, unless `X_val` is given. If the estimator is
+            frozen, all of them are for validation.
+        sample_weight : array-like, optional
+        X_val, y_val, sample_weight_val : array-like, optional
+            Validation rows: they count costs and make choices.
+        qid, qid_val : array-like, optional
+            The query that each row belongs to, for a scorer of `budgetprune.ranking`; queries are never
+            divided.
+        """
+        check_parameters(self)
+        given = self._check_rows(X, y, sample_weight, qid, reset=True)
+        extra = None
+        if X_val is not None or y_val is not None:
+            if X_val is None or y_val is None:
+                raise InvalidInputError("X_val and y_val belong together; pass both, or neither.")
+            extra = self._check_rows(X_val, y_val, sample_weight_val, qid_val, reset=False)
+        random = check_random_state(self.random_state)
+        with _threads(self.n_jobs):
+            train, val, self.estimator_ = self._grow(given, extra, random)
+            workshop = self._workshop(train, val)
+            fitted = fit_workshop(workshop, self._wishes(), random)
+        self.path_, self.tradeoff_, self.choices_ = fitted.path, fitted.tradeoff, fitted.choices
+        self.refit_ = fitted.choices.refit
+        self._sample: Sample | None = workshop.refit_sample()
+        self._settle(fitted.pruning, fitted.refit)
+        return self
+
+    def with_budget(self, budget: float, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
+        """Make the same estimator for another budget: path and choices stay, leaves are refitted.
+
+        Parameters
+        ----------
+        budget : float
+            Average cost per prediction.
+        X, y, sample_weight : array-like, optional
+            Rows to refit the leaves on. Needed only after the estimator was pickled (pickles hold no rows),
+            and only if leaves are refitted.
+        """
+        check_is_fitted(self)
+        other: Self = copy.copy(self).set_params(budget=budget, lam=None)
+        check_parameters(other)
+        pruning = self.path_.at(budget=budget)
+        repair, sample = Repair(self.choices_.refit, self.choices_.ridge), self._sample
+        if X is not None:
+            rows = self._check_rows(X, y, sample_weight, None, reset=False)
+            sample = other._sample = Sample.of(self.path_.forest, rows.X, rows.y, rows.weight)
+        if sample is None and repair.kind is not None:
+            raise InvalidInputError(
+                "this estimator was pickled, and pickles hold no rows to refit the leaves on; "
+                "write with_budget(budget, X, y) with the rows it was fitted on."
+            )
+        with _threads(self.n_jobs):
+            other._settle(pruning, None if sample is None else refitted(pruning, repair, sample))
+        return other
+
+    def _settle(self, pruning: Any, refit: Refit | None) -> None:
+        self.lambda_, self.cost_ = pruning.lam, pruning.cost
+        self.forest_: Forest = pruning.forest if refit is None else refit.forest
+        self.refit_gradient_norm_ = None if refit is None else refit.gradient_norm
+
+    def _check_rows(self, X: Any, y: Any, weight: Any, qid: Any, *, reset: bool) -> LabelledRows:
+        """Return rows that can be divided; tables stay tables, so that the ensemble sees their columns."""
+        if y is None:
+            raise InvalidInputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = self._rows(X, reset=reset)
+        y = self._check_y(column_or_1d(y, warn=True))
+        check_consistent_length(X, y)
+        if weight is not None:
+            weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+        if qid is not None:
+            qid = column_or_1d(qid)
+            check_consistent_length(y, qid)
+        return LabelledRows(X, y, weight, qid)
+
+    def _grow(
+        self, given: LabelledRows, extra: LabelledRows | None, random: np.random.RandomState
+    ) -> tuple[LabelledRows | None, LabelledRows, Any]:
+        """Say which rows are T and which are V, and grow the ensemble on T if it is not frozen."""
+        if isinstance(self.estimator, FrozenEstimator):
+            if extra is not None:
+                raise InvalidInputError(
+                    "a frozen estimator needs no training rows: pass the validation rows as X and y."
+                )
+            return None, given, self.estimator.estimator
+        model = self._default_estimator() if self.estimator is None else clone(self.estimator)
+        parameters = model.get_params()
+        if self.random_state is not None and parameters.get("random_state", 0) is None:
+            model.set_params(random_state=random.randint(np.iinfo(np.int32).max))
+        if self.n_jobs is not None and parameters.get("n_jobs", 0) is None:
+            model.set_params(n_jobs=self.n_jobs)
+        train, val = given, extra
+        if val is None:
+            train, val = divide(given, self.validation_fraction, random, by_class=self._by_class)
+        if train.weight is None:
+            return train, val, model.fit(train.X, train.y)
+        if not has_fit_parameter(model, "sample_weight"):
+            raise InvalidInputError(f"{type(model).__name__} takes no sample_weight; leave it out.")
+        return train, val, model.fit(train.X, train.y, sample_weight=train.weight)
+
+    def _workshop(self, train: LabelledRows | None, val: LabelledRows) -> Workshop:
+        forest = Forest.from_model(self.estimator_)
+        self._check_kind(forest)
+        if self.refit not in (None, "auto"):
+            check_kind(forest, self.refit)
+        if forest.is_boosted and forest.split_gain is None and forest.loss is not None and train is not None:
+            forest = recompute(forest, train.X, train.y, train.weight)
+        costs = FeatureCosts.of(self.costs)
+        self._prices = costs.resolve(forest.n_features, forest.feature_names)
+        return Workshop(
+            forest=forest,
+            costs=costs,
+            prices=self._prices,
+            train=train,
+            val=val,
+            train_sample=None if train is None else Sample.of(forest, train.X, train.y, train.weight),
+            val_sample=Sample.of(forest, val.X, val.y, val.weight),
+            judge=Judge(self._scorer(), self._pose),
+        )
+
+    def _wishes(self) -> Wishes:
+        return Wishes(
+            budget=self.budget,
+            lam=self.lam,
+            error=self.error,
+            loss=self.loss,
+            refit=self.refit,
+            ridge=self.ridge,
+            solver=self.solver,
+            verbose=bool(self.verbose),
+        )
+
+    # --- Judging --------------------------------------------------------------------------------------------
+
+    def _scorer(self) -> Callable[..., float]:
+        if self.scoring is None:
+            return lambda fitted, X, y, sample_weight=None: fitted._usual_score(X, y, sample_weight)
+        scorer: Callable[..., float] = check_scoring(self, scoring=self.scoring)
+        return scorer
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score predictions: by `scoring` if it was given, else accuracy, or R^2 for regression."""
+        if self.scoring is None or sample_weight is None:
+            scorer = self._scorer()
+            return float(scorer(self, X, y) if sample_weight is None else scorer(self, X, y, sample_weight))
+        return float(self._scorer()(self, X, y, sample_weight=sample_weight))
+
+    def _pose(self, forest: Forest, X: Any, scores: NDArray[np.float64]) -> Self:
+        """Make a fitted estimator of a forest, whose scores on `X` are known already."""
+        posed = copy.copy(self)
+        posed.forest_, posed._known = forest, (X, scores)
+        return posed
+
+
+@contextmanager
+def _threads(n_jobs: int | None) -> Iterator[None]:
+    """Let kernels use no more threads than `n_jobs`; None leaves the number as it is."""
+    before = numba.get_num_threads()
+    if n_jobs is not None:
+        numba.set_num_threads(min(effective_n_jobs(n_jobs), _MOST_THREADS))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

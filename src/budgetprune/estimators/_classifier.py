@@ -1,0 +1,119 @@
+"""`BudgetPruneClassifier`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.estimators._base import BudgetPruneBase
+from budgetprune.forest import Forest
+
+
+def _has_summed_scores(estimator: Any) -> bool:
+    if estimator.forest_.link == "identity":
+        raise AttributeError("a forest that averages probabilities has no decision_function.")
+    return True
+
+
+class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[misc]
+    """Classify on a budget: prune an ensemble so that it errs little for what its features cost.
+
+    DOCS
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        costs: Any = None,
+        budget: float | None = None,
+        lam: float | None = None,
+        error: str = "auto",
+        loss: str | None = None,
+        refit: str | None = "auto",
+        ridge: float | str = "auto",
+        threshold: float | None = None,
+        validation_fraction: float = 0.3,
+        scoring: Any = None,
+        solver: str = "parametric",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            costs=costs,
+            budget=budget,
+            lam=lam,
+            error=error,
+            loss=loss,
+            refit=refit,
+            ridge=ridge,
+            validation_fraction=validation_fraction,
+            scoring=scoring,
+            solver=solver,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.threshold = threshold
+
+    _by_class = True
+
+    def _default_estimator(self) -> Any:
+        return RandomForestClassifier()
+
+    def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
+        check_classification_targets(y)
+        return y
+
+    def _check_kind(self, forest: Forest) -> None:
+        if forest.classes is None:
+            raise UnsupportedModelError(
+                f"{type(self.estimator_).__name__} predicts numbers; use BudgetPruneRegressor for it."
+            )
+        self.classes_ = forest.classes
+        if self.threshold is not None:
+            if forest.classes.size != 2:
+                raise InvalidInputError(
+                    f"threshold decides between two classes, but there are {forest.classes.size}."
+                )
+            if not 0 <= self.threshold <= 1:
+                raise InvalidInputError(f"threshold must be a probability, not {self.threshold!r}.")
+
+    def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
+        return float(ClassifierMixin.score(self, X, y, sample_weight))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        By the rule of the library the ensemble came from; with a `threshold`, the second class if its
+        probability is at least that.
+        """
+        scores = self._scores(X)
+        if self.threshold is None:
+            return self.forest_.answers(scores)
+        return self.classes_[(self.forest_.probabilities(scores)[:, 1] >= self.threshold).astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probability of each class, of shape (n_rows, n_classes)."""
+        scores = self._scores(X)
+        return self.forest_.probabilities(scores)
+
+    @available_if(_has_summed_scores)
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores before the link: (n_rows,) for two classes, else (n_rows, n_classes).
+
+        Not for forests that average probabilities: their scores are those.
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

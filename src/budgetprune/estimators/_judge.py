@@ -1,0 +1,76 @@
+"""How good a forest is on some rows, by whatever scorer the user has in mind."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from budgetprune.estimators._roles import LabelledRows
+from budgetprune.forest import Forest
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Call a scorer on forests as if each were a fitted estimator.
+
+    Attributes
+    ----------
+    scorer : callable ``(estimator, X, y)``
+        It gets `sample_weight` and `qid` too if there are any and it has parameters of these names.
+    pose : callable ``(forest, X, scores)``
+        Makes an estimator of a forest whose scores on `X` are known.
+    """
+
+    scorer: Callable[..., float]
+    pose: Callable[[Forest, Any, NDArray[np.float64]], Any]
+
+    def __call__(self, forest: Forest, rows: LabelledRows, scores: NDArray[np.float64]) -> float:
+        extras = {"sample_weight": rows.weight, "qid": rows.qid}
+        wanted = inspect.signature(self.scorer).parameters
+        given = {name: value for name, value in extras.items() if value is not None and name in wanted}
+        return float(self.scorer(self.pose(forest, rows.X, scores), rows.X, rows.y, **given))
+
+
+@njit(cache=True, parallel=True)
+def scores_along(
+    stop: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    until: NDArray[np.int64],
+    n_points: int,
+    value: NDArray[np.float64],
+    tree_output: NDArray[np.int32],
+    base: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Add up scores for nested prunings, of shape (n_points, n_rows, n_outputs), in the order of the trees.
+
+    Split h stays for the first `until[h]` points, so on a row's way from its leaf to the root, each node
+    answers for the points from its own `until` to its parent's::
+
+        leaf    0 |--- leaf ---|                                       until = 0
+        inner h                |--- h ---|                             until[h]
+        root                             |--- root ---| n_points       until[root]
+    """
+    n_trees, n_rows = stop.shape
+    scores = np.empty((n_points, n_rows, base.size))
+    for i in prange(n_rows):
+        for j in range(n_points):
+            scores[j, i] = base
+        for t in range(n_trees):
+            h, first = stop[t, i], 0
+            while first < n_points:
+                above = parent[h]
+                last = n_points if above < 0 else until[above]
+                for j in range(first, last):
+                    if tree_output[t] >= 0:
+                        scores[j, i, tree_output[t]] += value[h, 0]
+                    else:
+                        for k in range(base.size):
+                            scores[j, i, k] += value[h, k]
+                first, h = last, above
+    return scores

@@ -1,0 +1,75 @@
+"""What a fitted estimator knows beyond its predictions: costs, sources, and the way back."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from budgetprune.acquisition import sources_used
+from budgetprune.costs import CostTable
+from budgetprune.forest import Forest
+from budgetprune.refit import Sample
+
+
+class PrunedForest:
+    """The part of an estimator that a pruned forest and a price list are enough for."""
+
+    forest_: Forest
+    _prices: CostTable
+    _sample: Sample | None
+    # Rows whose scores were computed elsewhere, and these scores.
+    _known: tuple[Any, NDArray[np.float64]] | None = None
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        if self._known is not None and self._known[0] is X:
+            return self._known[1]
+        return self.forest_.scores(self._rows(X))
+
+    def _rows(self, X: Any, *, reset: bool = False) -> Any:
+        """Return rows whose features are those of the first ones (`reset`); tables stay tables."""
+        if not hasattr(X, "columns"):
+            X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name="X")
+            if X.dtype.kind not in "fiub":
+                X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
+
+    def sources_used(self, X: Any) -> NDArray[np.bool_]:
+        """Find which sources each row needs, of shape (n_rows, n_sources); see `source_names_`.
+
+        Every source on its paths through all trees, except those without a price.
+        """
+        check_is_fitted(self)
+        return sources_used(self.forest_, self._prices, self._rows(X))
+
+    def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
+        """Add up what the sources of each row cost (full cost), of shape (n_rows,)."""
+        return self._prices.total(self.sources_used(X))
+
+    @property
+    def source_names_(self) -> tuple[str, ...]:
+        """What is paid for: the columns of `sources_used`."""
+        check_is_fitted(self)
+        return self._prices.source_names
+
+    def to_sklearn(self) -> Any:
+        """Turn the pruned ensemble into an ordinary estimator of scikit-learn, of the class it was before.
+
+        A ``refit="softmax"`` closes this way, because no forest of scikit-learn sums logarithms; so does a
+        `threshold`, which only this estimator knows of. Ensembles of other libraries go back there:
+        ``forest_.to_lightgbm()``, ``forest_.to_xgboost()``.
+        """
+        check_is_fitted(self)
+        return self.forest_.to_sklearn()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Pickles hold no rows: they would be large, and are nobody's business where a model is sent.
+        state = cast(dict[str, Any], super().__getstate__()).copy()
+        if "_sample" in state:
+            state["_sample"] = None
+        return state

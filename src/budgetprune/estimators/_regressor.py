@@ -1,0 +1,45 @@
+"""`BudgetPruneRegressor`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.utils import check_array
+
+from budgetprune.errors import UnsupportedModelError
+from budgetprune.estimators._base import BudgetPruneBase
+from budgetprune.forest import Forest
+
+
+class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[misc]
+    """Predict numbers on a budget: prune an ensemble so that it errs little for what its features cost.
+
+    DOCS
+    """
+
+    _by_class = False
+
+    def _default_estimator(self) -> Any:
+        return RandomForestRegressor()
+
+    def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
+        targets: NDArray[Any] = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        return targets
+
+    def _check_kind(self, forest: Forest) -> None:
+        if forest.classes is not None:
+            raise UnsupportedModelError(
+                f"{type(self.estimator_).__name__} predicts classes; use BudgetPruneClassifier for it."
+            )
+
+    def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
+        return float(RegressorMixin.score(self, X, y, sample_weight))
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the target of each row."""
+        scores = self._scores(X)
+        return self.forest_.answers(scores)
