@@ -156,7 +156,14 @@ def test_a_file_tells_as_much_as_a_trained_model(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["logistic, capped steps", "logistic, constrained", "poisson, capped steps", "absolute", "quantile"],
+    [
+        "logistic, capped steps",
+        "logistic, capped stumps",
+        "logistic, constrained",
+        "poisson, capped steps",
+        "absolute",
+        "quantile",
+    ],
 )
 def test_inner_nodes_answer_with_the_mean_of_their_leaves_where_nothing_better_is_known(name: str) -> None:
     forest = build(name).forest

@@ -71,6 +71,10 @@ def signal(X: np.ndarray) -> np.ndarray:
     return score + 0.5 * np.random.default_rng(2).normal(size=len(X))
 
 
+def one_class(X: np.ndarray) -> np.ndarray:
+    return np.zeros(len(X), dtype=int)
+
+
 def two_classes(X: np.ndarray) -> np.ndarray:
     return (signal(X) > 0.3).astype(int)
 
@@ -160,7 +164,7 @@ CLEAN: dict[str, Callable[[], Any]] = {
     "squared, categories": fitted(REGRESSOR(**SMALL, **BY_CATEGORY), amounts),
     "squared, random forest": fitted(xgb.XGBRFRegressor(**SMALL, subsample=1.0), amounts),
     "poisson": fitted(REGRESSOR(**SMALL, objective="count:poisson", max_delta_step=2.0), counts),
-    "gamma": fitted(REGRESSOR(**SMALL, objective="reg:gamma"), amounts, weights=True),
+    "gamma": fitted(REGRESSOR(**SMALL, objective="reg:gamma", base_score=2.0), amounts, weights=True),
 }
 
 ZOO: dict[str, Callable[[], Any]] = CLEAN | {
@@ -169,6 +173,10 @@ ZOO: dict[str, Callable[[], Any]] = CLEAN | {
     "logistic, samples": fitted(CLASSIFIER(**SMALL, subsample=0.5), two_classes),
     "logistic, sparse leaves": fitted(CLASSIFIER(**SMALL, reg_alpha=1.0), two_classes),
     "logistic, capped steps": fitted(CLASSIFIER(**SMALL, max_delta_step=0.2), two_classes),
+    "logistic, capped stumps": fitted(
+        CLASSIFIER(n_estimators=3, max_depth=1, max_delta_step=0.2), two_classes
+    ),
+    "logistic, one class": trained("binary:logistic", one_class),
     "logistic, constrained": fitted(
         CLASSIFIER(**SMALL, monotone_constraints=(1, -1, 0, 0, 0, 0)), two_classes
     ),
