@@ -1,5 +1,6 @@
 """A path is one number per node: its points, its choices, and its way to a file and back."""
 
+import json
 import re
 import sys
 import zipfile
@@ -13,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 from budgetprune import BudgetWarning, FeatureCosts, Forest, InvalidInputError, PruningPath, PruningProblem
 from budgetprune import _files as files
 from budgetprune.path import breakpoints
+
+from .boosters import boosted
 
 pytestmark = pytest.mark.nojit
 
@@ -278,6 +281,51 @@ def test_what_is_saved_is_loaded(tmp_path, options):
     assert again.at(budget=3).forest.to_sklearn().predict(rows).tolist() == ours.predict(rows).tolist()
 
 
+@pytest.mark.parametrize("kind", ["softmax", "gamma"])
+def test_boosted_paths_are_saved(tmp_path, kind):
+    case = boosted(kind)
+    labels = (("low", "high"), None, (3, np.int64(5), np.float32(0.5), True), (np.str_("x"), None))
+    forest = replace(case.forest, categories=labels)
+    path = PruningProblem(forest, case.X, costs=COSTS).path(certify=True)
+    path.save(tmp_path / "path.npz")
+    for given in (None, forest):
+        loaded = PruningPath.load(tmp_path / "path.npz", forest=given)
+        assert loaded.forest.categories == labels
+        assert loaded.forest.loss == kind
+        assert same(loaded.forest.tree_round, forest.tree_round)
+        assert same(loaded.forest.split_gain, forest.split_gain)
+        assert same(loaded[1].forest.predict(case.X), path[1].forest.predict(case.X))
+        again = PruningProblem(loaded.forest, case.X, costs=COSTS).path()
+        assert same(again.critical_lambda, path.critical_lambda)
+    plain = PruningPath.load(tmp_path / "path.npz").forest.categories[2]
+    assert [type(label) for label in plain] == [int, int, float, bool]
+    other = replace(forest, loss=None, categories=labels[::-1], split_gain=None)
+    with pytest.raises(InvalidInputError, match="differ in loss, categories, split_gain"):
+        PruningPath.load(tmp_path / "path.npz", forest=other)
+
+
+def test_categories_that_need_pickle_are_refused(tmp_path):
+    case = boosted("squared")
+    forest = replace(case.forest, categories=(None, ("a", (1, 2)), None, None))
+    path = PruningProblem(forest, case.X).path()
+    with pytest.raises(InvalidInputError, match=r"category \(1, 2\) cannot be saved without pickle"):
+        path.save(tmp_path / "path.npz")
+
+
+def test_files_from_before_boosting(saved, path):
+    """The first format knew neither boosted forests nor categories."""
+    with np.load(saved) as archive:
+        header = json.loads(archive["header"].tobytes())
+    header["version"] = 1
+    for name in ("loss", "categories"):
+        assert header["forest"].pop(name) is None
+    rewrite(saved, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
+    loaded = PruningPath.load(saved)
+    assert same(loaded.critical_lambda, path.critical_lambda)
+    assert not loaded.forest.is_boosted
+    assert PruningPath.load(saved, forest=path.forest).forest is path.forest
+
+
 def test_bounds_and_names_are_saved(tmp_path, problem):
     forest = replace(problem.forest, feature_names=("age", "Größe", "a\0", ""))
     critical = nested(forest)
@@ -387,7 +435,7 @@ def test_newer_files(saved):
         header = archive["header"].tobytes()
     newer = re.sub(rb'"version": \d+', b'"version": 99', header)
     np.savez(saved, header=np.frombuffer(newer, dtype=np.uint8))
-    with pytest.raises(InvalidInputError, match=r"newer budgetprune \(format 99; this one reads up to 1\)"):
+    with pytest.raises(InvalidInputError, match=r"newer budgetprune \(format 99; this one reads up to 2\)"):
         PruningPath.load(saved)
 
 

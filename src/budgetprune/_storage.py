@@ -19,7 +19,7 @@ from budgetprune.forest._checks import ARRAYS as FOREST_ARRAYS
 from budgetprune.path import ARRAYS, PruningPath
 from budgetprune.pruning import Pruning
 
-FORMAT, VERSION = "budgetprune path", 1
+FORMAT, VERSION = "budgetprune path", 2  # 2: boosted forests
 
 _FOREST = "forest."  # begins the names of the forest's arrays; the path's own have no prefix
 _PLAIN = "biufSU"  # kinds of arrays that are stored as they are: truth values, numbers, text
@@ -109,14 +109,18 @@ def _take_apart(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] 
     settings = {
         name: value for name, value in others.items() if name not in FOREST_ARRAYS and name != "origin"
     }
-    return settings | {"input_dtype": forest.input_dtype.str}, arrays
+    plain = {"input_dtype": forest.input_dtype.str, "categories": _plain_categories(forest.categories)}
+    return settings | plain, arrays
 
 
 def _put_together(settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Forest:
-    names = settings["feature_names"]
+    names, categories = settings["feature_names"], settings.get("categories")
     present: dict[str, Any] = {name: arrays.get(name) for name in FOREST_ARRAYS}
     present |= settings | {
         "feature_names": None if names is None else tuple(names),
+        "categories": None
+        if categories is None
+        else tuple(None if c is None else tuple(c) for c in categories),
         "input_dtype": np.dtype(settings["input_dtype"]),
     }
     return Forest(**present, origin=None)
@@ -134,6 +138,23 @@ def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
     raise InvalidInputError(
         f"classes of type {classes.dtype} ({', '.join(map(repr, labels[:5]))}) cannot be saved without "
         "pickle; train the model on labels that are all text, all numbers or all truth values."
+    )
+
+
+def _plain_categories(categories: tuple[tuple[Any, ...] | None, ...] | None) -> list[list[Any] | None] | None:
+    """Labels of categories, feature by feature, as JSON can hold them."""
+    if categories is None:
+        return None
+    return [None if labels is None else list(map(_plain_label, labels)) for labels in categories]
+
+
+def _plain_label(label: Any) -> bool | int | float | str | None:
+    plain = label.item() if isinstance(label, np.generic) else label
+    if plain is None or isinstance(plain, bool | int | float | str):
+        return plain
+    raise InvalidInputError(
+        f"the category {label!r} cannot be saved without pickle; train the model on categories that are "
+        "text, numbers or truth values."
     )
 
 
