@@ -14,6 +14,8 @@ from budgetprune.costs import FeatureCosts
 from budgetprune.forest import Forest
 from budgetprune.problem import PruningProblem
 
+from ..boosters import KINDS, boosted, with_other_answers
+
 
 @dataclass(frozen=True)
 class Prunings:
@@ -129,6 +131,25 @@ def random_case(seed: int, max_depth: int = 3, n_rows: int = 9) -> Case:
         computation_weight=computation_weight,
     )
     return Case(problem, X[40:], enumerate_prunings(problem, X[40:], computation_weight))
+
+
+@cache
+def boosted_case(seed: int) -> Case:
+    """Three boosted trees of up to three splits, whose inner nodes answer anything: gains may be negative."""
+    rng = np.random.default_rng(seed)
+    kind = KINDS[seed % len(KINDS)]
+    grown = boosted(kind, seed, n_rounds=1 if kind == "softmax" else 3, max_depth=2)
+    computation_weight = float(rng.choice([0.0, 0.1]))
+    problem = PruningProblem(
+        with_other_answers(grown.forest, seed),
+        grown.X,
+        grown.y,
+        costs=random_costs(rng, grown.forest.n_features),
+        error="held-out",
+        sample_weight=grown.weight,
+        computation_weight=computation_weight,
+    )
+    return Case(problem, grown.X, enumerate_prunings(problem, grown.X, computation_weight))
 
 
 # From "everything that gains stays" to "nothing stays", and beyond.

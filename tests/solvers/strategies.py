@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -207,4 +208,49 @@ def grown_cases(draw: st.DrawFn) -> Case:
     return Case(problem, X[n_train:], enumerate_prunings(problem, X[n_train:], computation_weight))
 
 
-cases = st.one_of(drawn_cases(), grown_cases())
+def boosted_forest(rng: np.random.Generator, n_features: int, n_trees: int, has_ties: bool) -> Forest:
+    """Trees that add up to a score, with answers, and gains on record, that may do harm.
+
+    Gains that are small whole numbers cancel exactly; others never do.
+    """
+    forest = random_forest(rng, n_features, n_trees, is_fitted=True)
+    other = rng.normal(0.3, 1.0, forest.n_nodes) * rng.choice([1.0, 1e-3, 1e3])
+    gain = rng.integers(-2, 5, forest.n_nodes) if has_ties else other
+    return replace(
+        forest,
+        value=rng.normal(size=(forest.n_nodes, 1)) / 2,
+        tree_output=np.zeros(n_trees),
+        base=[0.1],
+        divisor=1.0,
+        link="logistic",
+        label_rule="positive",
+        class_weight=None,
+        loss="logistic",
+        tree_round=np.arange(n_trees),
+        split_gain=np.where(forest.is_split, gain, 0.0),
+    )
+
+
+@st.composite
+def boosted_cases(draw: st.DrawFn) -> Case:
+    """A problem of boosted trees, with recorded or measured gains of any sign, and all its prunings."""
+    rng = draw(generators)
+    n_features, n_trees, n_rows = (int(rng.integers(1, most)) for most in (5, 4, 9))
+    X = rng.integers(0, 3, (n_rows, n_features)).astype(float)
+    y = rng.integers(0, N_CLASSES, n_rows)
+    computation_weight = draw(st.sampled_from([0.0, 0.0, 0.1]))
+    problem = PruningProblem(
+        boosted_forest(rng, n_features, n_trees, draw(st.booleans())),
+        X,
+        y,
+        costs=random_costs(rng, draw(kinds_of_costs), n_features),
+        error=draw(st.sampled_from(["in-bag", "held-out", "pooled"])),
+        X_train=X[::-1],
+        y_train=y,
+        sample_weight=random_weight(rng, n_rows) if draw(st.booleans()) else None,
+        computation_weight=computation_weight,
+    )
+    return Case(problem, X, enumerate_prunings(problem, X, computation_weight))
+
+
+cases = st.one_of(drawn_cases(), grown_cases(), boosted_cases())

@@ -10,7 +10,8 @@ from budgetprune.forest import Forest
 from budgetprune.problem import PruningProblem
 from budgetprune.solvers import _lp
 
-from .oracles import LAMBDAS, random_case
+from ..boosters import LOSSES
+from .oracles import LAMBDAS, boosted_case, random_case
 
 SEEDS = range(25)
 
@@ -23,9 +24,10 @@ def problem():
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("draw", [random_case, boosted_case])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_best_of_all_prunings(seed):
-    case = random_case(seed)
+def test_best_of_all_prunings(draw, seed):
+    case = draw(seed)
     for lam in LAMBDAS:
         pruning = _lp.solve(case.problem, lam)
         certificate = case.problem.certify(pruning)
@@ -42,6 +44,14 @@ def test_random_cases_cover_what_they_promise():
     assert any(np.unique(problem.use_node).size < problem.n_uses for problem in problems)
     assert any(problem.forest.n_splits == 0 for problem in problems)
     assert any(problem.n_incidences == 0 < problem.forest.n_splits for problem in problems)
+
+
+def test_boosted_cases_cover_what_they_promise():
+    problems = [boosted_case(seed).problem for seed in SEEDS]
+    assert sum((problem.gain < -1e-6).any() for problem in problems) > len(problems) / 2
+    at_roots = [problem.error_of(np.zeros_like(problem.unpruned)) for problem in problems]
+    assert min(at_roots) < 0 < max(at_roots)
+    assert {problem.forest.loss for problem in problems} == {*LOSSES}
 
 
 def test_gap_is_zero_on_a_real_forest(problem):

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from budgetprune import InvalidInputError, PruningProblem
 
-from .oracles import Case, random_case
+from .oracles import Case, boosted_case, random_case
 from .strategies import cases, examples, generators
 
 pytestmark = [pytest.mark.nojit, pytest.mark.usefixtures("one_thread")]
 
-# Objectives are compared, and ties told from differences, relative to the forest pruned to its roots.
+# Objectives are compared, and ties told from differences, relative to what gaps are relative to.
 SAME, TIED = 1e-11, 1e-12
 SIDES = (1 - 1e-6, 1.0, 1 + 1e-6)
 
@@ -24,7 +24,9 @@ in_between = st.lists(st.floats(0, 1), min_size=1, max_size=4)
 
 
 def scale(problem: PruningProblem) -> float:
-    """Objective of the forest that is pruned to its roots."""
+    """Objective of the forest that is pruned to its roots; all gains and losses, if it is boosted."""
+    if problem.forest.is_boosted:
+        return float(np.abs(problem.gain).sum())
     return problem.objective(np.zeros_like(problem.unpruned), 0.0)
 
 
@@ -93,9 +95,10 @@ def test_lambdas_far_beyond_the_path(case, factor):
     assert case.problem.certify(one).gap <= 1e-9
 
 
+@pytest.mark.parametrize("draw", [random_case, boosted_case])
 @pytest.mark.parametrize("seed", range(12))
-def test_forests_of_seven_splits_a_tree(seed):
-    case = random_case(seed)
+def test_forests_that_were_grown(draw, seed):
+    case = draw(seed)
     path = case.problem.path(certify=True)
     assert path.gap.max() <= 1e-9
     for lam in around_breakpoints(path.lam, [0.2, 0.5, 0.9]):

@@ -1,8 +1,12 @@
 """The primal-dual solver against enumeration and linear program; its kernels against slow, obvious twins."""
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -13,7 +17,8 @@ from budgetprune.problem import PruningProblem
 from budgetprune.solvers import _lp, _primal_dual
 from budgetprune.solvers import _primal_dual_kernels as kernels
 
-from .oracles import LAMBDAS, random_case
+from .oracles import LAMBDAS, boosted_case, random_case
+from .strategies import build_forest, cases, examples
 
 SEEDS = range(10)
 ROUNDING = 1e-12
@@ -45,9 +50,10 @@ def optimum(problem):
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("draw", [random_case, boosted_case])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_bound_best_objective_in_this_order(seed):
-    case = random_case(seed)
+def test_bound_best_objective_in_this_order(draw, seed):
+    case = draw(seed)
     for lam in LAMBDAS:
         pruning = _primal_dual.solve(case.problem, lam)
         certificate, best = case.problem.certify(pruning), case.prunings.best(lam)
@@ -55,6 +61,39 @@ def test_bound_best_objective_in_this_order(seed):
         assert best <= certificate.objective + ROUNDING
         assert certificate.gap <= 0.01
         assert np.all(pruning.report.bound <= best + ROUNDING)
+
+
+@pytest.mark.nojit
+@pytest.mark.usefixtures("one_thread")
+@given(cases, st.floats(0, 1.2))
+@examples(60)
+def test_what_it_reports_is_what_it_returns(case, share):
+    problem = case.problem
+    pruning = _primal_dual.solve(problem, share * problem.path().lam[-1], gap=0.02)
+    certificate, report = problem.certify(pruning), pruning.report
+    assert report.objective[-1] == pytest.approx(certificate.objective, abs=1e-12 * problem.scale)
+    assert report.bound[-1] == pytest.approx(certificate.bound, abs=1e-12 * problem.scale)
+
+
+@pytest.mark.nojit
+def test_a_split_that_loses_all_that_is_gained_below_it_is_not_taken_along():
+    """It would pay for nothing, and what it pays must not be forgotten."""
+    # 0 (gain -3) -> 1 (gain 3), both of feature 0; then 5 (gain 3.5) and 8 (gain 0.5), that share feature 1
+    leaf = np.nan
+    forest = build_forest(
+        tree_start=[0, 5, 8, 11],
+        parent=[-1, 0, 1, 1, 0, -1, 5, 5, -1, 8, 8],
+        feature=[0, 0, -1, -1, -1, 1, -1, -1, 1, -1, -1],
+        threshold=[1.5, 0.5, leaf, leaf, leaf, 0.5, leaf, leaf, 0.5, leaf, leaf],
+        value=np.zeros((11, 2)),
+        class_weight=np.ones((11, 2)),
+        n_features=2,
+    )
+    forest = replace(forest, tree_round=[0, 1, 2], split_gain=[-3, 3, 0, 0, 0, 3.5, 0, 0, 0.5, 0, 0])
+    problem = PruningProblem(forest, np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))
+    pruning = _primal_dual.solve(problem, 3.0, gap=1e-3)
+    assert np.flatnonzero(pruning.keep).tolist() == [5, 8]
+    assert problem.certify(pruning).gap <= 1e-3
 
 
 @pytest.mark.parametrize("gap", [0.01, 0.001, 1e-5])
@@ -171,6 +210,8 @@ def tree_value(forest, h, error, charge, temperature):
     """The slow twin of the recursion, with hard or soft minima."""
     if forest.left[h] < 0:
         return error[h]
+    if temperature[h] == 0:
+        temperature = 0 * temperature
     below = sum(tree_value(forest, c, error, charge, temperature) for c in (forest.left[h], forest.right[h]))
     if temperature[h] == 0:
         return min(error[h], charge[h] + below)

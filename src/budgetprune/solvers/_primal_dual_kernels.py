@@ -74,13 +74,14 @@ def prune_tree(
         split = charge[h] + value[h + 1] + value[right[h]]
         if split < error[h]:
             value[h], keep[h] = split, True
-        soft_split = charge[h] + soft[h + 1 - root] + soft[right[h] - root]
-        if soft_split < error[h]:
-            soft[h - root], chance[h] = soft_split, 1.0
         if temperature[h] > 0:
+            soft_split = charge[h] + soft[h + 1 - root] + soft[right[h] - root]
             odds = np.exp(-abs(error[h] - soft_split) / temperature[h])  # of the worse choice
             chance[h] = (1.0 if soft_split < error[h] else odds) / (1.0 + odds)
-            soft[h - root] -= temperature[h] * np.log1p(odds)
+            soft[h - root] = min(error[h], soft_split) - temperature[h] * np.log1p(odds)
+        else:
+            # Where nothing is at stake, no split stays, however soft the minima below it are.
+            soft[h - root], chance[h] = value[h], 1.0 if keep[h] else 0.0
     for h in range(root + 1, end):
         keep[h] &= keep[parent[h]]
         chance[h] *= chance[parent[h]]
