@@ -82,8 +82,8 @@ def check_boosted(forest: Forest, estimate: str, loss: str | None, X_train: Any,
     """Raise unless the gains of a boosted ensemble can be had from what is there."""
     if estimate == "out-of-bag":
         raise InvalidInputError(
-            "error='out-of-bag' is for bootstrapped trees; a boosted tree sees all training rows, directly or "
-            "in its gradients. Use error='held-out' with y_cost, or 'pooled' with y_cost, X_train and y_train."
+            "error='out-of-bag' is for bootstrapped trees; a boosted tree sees all training rows, directly "
+            "or in its gradients. Use error='held-out' with y_cost, or 'pooled' with the training rows too."
         )
     if loss is not None:
         raise InvalidInputError(
@@ -104,12 +104,12 @@ def check_boosted(forest: Forest, estimate: str, loss: str | None, X_train: Any,
 def check_known_loss(forest: Forest) -> None:
     """Raise if there is no loss to measure gains by."""
     if forest.loss is None:
+        has_record = forest.split_gain is not None
         raise InvalidInputError(
             "gains of this boosted model cannot be measured on rows, because the loss that it was trained on "
             "is none that we know; "
-            + (
-                "use error='in-bag', for the gains that it recorded itself."
-                if forest.split_gain is not None
-                else "nor did it record gains. Train it on a squared, logistic, softmax, Poisson or gamma one."
-            )
+            + ("use error='in-bag', for the gains that it recorded itself." if has_record else _NO_RECORD)
         )
+
+
+_NO_RECORD = "nor did it record gains. Train it on a squared, logistic, softmax, Poisson or gamma loss."
