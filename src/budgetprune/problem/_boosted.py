@@ -17,7 +17,7 @@ from budgetprune.forest import Forest
 from budgetprune.problem._errors import Estimate, NodeErrors, check_finite
 from budgetprune.problem._gains import NewtonSums, newton_sums, split_gains, sums_below
 from budgetprune.problem._rows import RoutedRows, route
-from budgetprune.problem._targets import Labels
+from budgetprune.problem._targets import Labels, check_for_loss
 
 
 def boosted_errors(
@@ -51,7 +51,8 @@ def boosted_errors(
         gain = np.sum([split_gains(forest, sums) for sums, _ in parts], axis=0)
         counted = sum(weight for _, weight in parts)
     check_finite(gain)
-    lost: NDArray[np.float64] = sums_below(forest.right, gain)
+    with np.errstate(over="ignore"):
+        lost: NDArray[np.float64] = sums_below(forest.right, gain)
     check_finite(lost)
     per_tree = np.full(forest.n_trees, counted)
     return NodeErrors(lost, gain, per_tree, per_tree)
@@ -60,17 +61,7 @@ def boosted_errors(
 def measure(forest: Forest, rows: RoutedRows, labels: Labels) -> tuple[NewtonSums, float]:
     """Add up the derivatives of some rows' loss at the nodes that they reach; return also their weight."""
     target, weight = labels.check(forest, rows.order.shape[1])
-    least = {"poisson": 0.0, "gamma": np.nextafter(0.0, 1.0)}.get(str(forest.loss), -np.inf)
-    if (target < least).any():
-        i = np.flatnonzero(target < least)[0]
-        bound = "at least 0" if forest.loss == "poisson" else "positive"
-        raise InvalidInputError(
-            f"{labels.y_name} is {target[i]} in row {i}, but targets of a {forest.loss} loss are {bound}."
-        )
-    if not weight.any():
-        raise InvalidInputError(
-            f"all rows of {labels.y_name} have weight 0 once classes are weighted; at least one must count."
-        )
+    check_for_loss(forest.loss, target, weight, labels.y_name)
     with np.errstate(over="ignore", invalid="ignore"):
         sums = newton_sums(forest, rows, target, weight)
     for part in sums:

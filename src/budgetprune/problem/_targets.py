@@ -63,6 +63,21 @@ def as_targets(forest: Forest, y: Any, n_rows: int, name: str) -> NDArray[Any]:
     return np.array([number[label] for label in distinct.tolist()], dtype=np.int64)[row_label]
 
 
+def check_for_loss(loss: str | None, target: NDArray[Any], weight: NDArray[np.float64], y_name: str) -> None:
+    """Raise unless a loss can be added up over these rows."""
+    least = {"poisson": 0.0, "gamma": np.nextafter(0.0, 1.0)}.get(str(loss), -np.inf)
+    if (target < least).any():
+        i = np.flatnonzero(target < least)[0]
+        bound = "at least 0" if loss == "poisson" else "positive"
+        raise InvalidInputError(
+            f"{y_name} is {target[i]} in row {i}, but targets of a {loss} loss are {bound}."
+        )
+    if not weight.any():
+        raise InvalidInputError(
+            f"all rows of {y_name} have weight 0 once classes are weighted; at least one must count."
+        )
+
+
 def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float64]:
     """Weigh the classes as the model did when it was trained, one weight per class.
 
