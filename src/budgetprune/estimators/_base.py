@@ -6,6 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numba
@@ -30,7 +31,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.estimators._choice import Repair, Workshop
 from budgetprune.estimators._fit import Wishes, fit_workshop, refitted
 from budgetprune.estimators._judge import Judge
-from budgetprune.estimators._parameters import check_parameters
+from budgetprune.estimators._parameters import check_parameters, check_queries
 from budgetprune.estimators._pruned import PrunedForest
 from budgetprune.estimators._roles import LabelledRows, divide
 from budgetprune.forest import Forest
@@ -78,6 +79,8 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
     # --- What differs between classifiers and regressors ----------------------------------------------------
 
     _by_class: bool  # whether rows are divided class by class
+    _losses: tuple[str, ...]
+    _refits: tuple[str, ...]
 
     @abstractmethod
     def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
@@ -92,8 +95,8 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         """Return labels or targets, or say what is wrong with them."""
 
     @abstractmethod
-    def _check_kind(self, forest: Forest) -> None:
-        """Raise unless the forest is of the estimator's own kind."""
+    def _check_type(self, estimator_type: str | None, name: str) -> None:
+        """Raise if a model predicts what this estimator does not."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -134,20 +137,18 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             divided.
         """
         check_parameters(self)
+        scorer = self._scorer()
+        check_queries(self, qid)
         given = self._check_rows(X, y, sample_weight, qid, reset=True)
-        extra = None
-        if X_val is not None or y_val is not None:
-            if X_val is None or y_val is None:
-                raise InvalidInputError("X_val and y_val belong together; pass both, or neither.")
-            extra = self._check_rows(X_val, y_val, sample_weight_val, qid_val, reset=False)
+        extra = self._check_extra(X_val, y_val, sample_weight_val, qid_val, with_qid=qid is not None)
         random = check_random_state(self.random_state)
         with _threads(self.n_jobs):
             train, val, self.estimator_ = self._grow(given, extra, random)
-            workshop = self._workshop(train, val)
+            workshop = self._workshop(train, val, scorer)
             fitted = fit_workshop(workshop, self._wishes(), random)
         self.path_, self.tradeoff_, self.choices_ = fitted.path, fitted.tradeoff, fitted.choices
         self.refit_ = fitted.choices.refit
-        self._sample: Sample | None = workshop.refit_sample()
+        self._sample: Sample | None = workshop.refit_sample
         self._settle(fitted.pruning, fitted.refit)
         return self
 
@@ -198,18 +199,38 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         if qid is not None:
             qid = column_or_1d(qid)
             check_consistent_length(y, qid)
-        return LabelledRows(X, y, weight, qid)
+        rows = LabelledRows(X, y, weight, qid)
+        if weight is None or weight.all():
+            return rows
+        if not weight.any():
+            raise InvalidInputError("sample_weight is zero in all rows; at least one row must count.")
+        return rows.take(np.flatnonzero(weight))
+
+    def _check_extra(self, X: Any, y: Any, weight: Any, qid: Any, *, with_qid: bool) -> LabelledRows | None:
+        """Return the validation rows, if there are any of their own."""
+        if X is None and y is None:
+            if weight is not None or qid is not None:
+                raise InvalidInputError(
+                    "sample_weight_val and qid_val belong to X_val and y_val; pass those."
+                )
+            return None
+        if isinstance(self.estimator, FrozenEstimator):
+            raise InvalidInputError(
+                "a frozen estimator needs no training rows: pass the validation rows as X and y."
+            )
+        if X is None or y is None:
+            raise InvalidInputError("X_val and y_val belong together; pass both, or neither.")
+        if with_qid != (qid is not None):
+            raise InvalidInputError("qid and qid_val belong together; pass both, or neither.")
+        return self._check_rows(X, y, weight, qid, reset=False)
 
     def _grow(
         self, given: LabelledRows, extra: LabelledRows | None, random: np.random.RandomState
     ) -> tuple[LabelledRows | None, LabelledRows, Any]:
         """Say which rows are T and which are V, and grow the ensemble on T if it is not frozen."""
         if isinstance(self.estimator, FrozenEstimator):
-            if extra is not None:
-                raise InvalidInputError(
-                    "a frozen estimator needs no training rows: pass the validation rows as X and y."
-                )
             return None, given, self.estimator.estimator
+        FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
         model = self._default_estimator() if self.estimator is None else clone(self.estimator)
         parameters = model.get_params()
         if self.random_state is not None and parameters.get("random_state", 0) is None:
@@ -225,9 +246,25 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             raise InvalidInputError(f"{type(model).__name__} takes no sample_weight; leave it out.")
         return train, val, model.fit(train.X, train.y, sample_weight=train.weight)
 
-    def _workshop(self, train: LabelledRows | None, val: LabelledRows) -> Workshop:
+    def _own_names(self) -> tuple[str, ...] | None:
+        return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+
+    def _translate(self) -> Forest:
+        """Turn the fitted ensemble into a forest whose features are called what the user calls them."""
         forest = Forest.from_model(self.estimator_)
-        self._check_kind(forest)
+        kind = "classifier" if forest.is_classifier else "regressor"
+        self._check_type(kind, type(self.estimator_).__name__)
+        names = self._own_names()
+        # An ensemble may have been trained on arrays, and LightGBM remembers spaces as underscores.
+        written = None if names is None else tuple(name.replace(" ", "_") for name in names)
+        if forest.feature_names in (None, written):
+            forest = replace(forest, feature_names=names)
+        return forest
+
+    def _workshop(
+        self, train: LabelledRows | None, val: LabelledRows, scorer: Callable[..., float]
+    ) -> Workshop:
+        forest = self._translate()
         if self.refit not in (None, "auto"):
             check_kind(forest, self.refit)
         if forest.is_boosted and forest.split_gain is None and forest.loss is not None and train is not None:
@@ -242,7 +279,7 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             val=val,
             train_sample=None if train is None else Sample.of(forest, train.X, train.y, train.weight),
             val_sample=Sample.of(forest, val.X, val.y, val.weight),
-            judge=Judge(self._scorer(), self._pose),
+            judge=Judge(scorer, self._pose),
         )
 
     def _wishes(self) -> Wishes:
@@ -265,12 +302,19 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         scorer: Callable[..., float] = check_scoring(self, scoring=self.scoring)
         return scorer
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score predictions: by `scoring` if it was given, else accuracy, or R^2 for regression."""
-        if self.scoring is None or sample_weight is None:
-            scorer = self._scorer()
-            return float(scorer(self, X, y) if sample_weight is None else scorer(self, X, y, sample_weight))
-        return float(self._scorer()(self, X, y, sample_weight=sample_weight))
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
+        """Score predictions: by `scoring` if it was given, else accuracy, or R^2 for regression.
+
+        Parameters
+        ----------
+        X, y : array-like
+        sample_weight : array-like, optional
+        qid : array-like, optional
+            The query that each row belongs to, for a scorer of `budgetprune.ranking`.
+        """
+        extras = {"sample_weight": sample_weight, "qid": qid}
+        given = {name: value for name, value in extras.items() if value is not None}
+        return float(self._scorer()(self, X, y, **given))
 
     def _pose(self, forest: Forest, X: Any, scores: NDArray[np.float64]) -> Self:
         """Make a fitted estimator of a forest, whose scores on `X` are known already."""

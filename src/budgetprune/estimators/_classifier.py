@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators._base import BudgetPruneBase
+from budgetprune.estimators._parameters import between_zero_and_one
 from budgetprune.forest import Forest
 
 
@@ -66,27 +67,39 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         self.threshold = threshold
 
     _by_class = True
+    _losses = ("misclassification", "brier")
+    _refits = ("squared", "softmax", "own")
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier()
 
     def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
         check_classification_targets(y)
+        self._check_threshold(np.unique(y).size)
         return y
 
-    def _check_kind(self, forest: Forest) -> None:
-        if forest.classes is None:
-            raise UnsupportedModelError(
-                f"{type(self.estimator_).__name__} predicts numbers; use BudgetPruneRegressor for it."
-            )
+    def _check_type(self, estimator_type: str | None, name: str) -> None:
+        if estimator_type == "regressor":
+            raise UnsupportedModelError(f"{name} predicts numbers; use BudgetPruneRegressor for it.")
+
+    def _check_threshold(self, n_classes: int) -> None:
+        if self.threshold is None:
+            return
+        between_zero_and_one("threshold", self.threshold, ends=True)
+        if n_classes > 2:
+            raise InvalidInputError(f"threshold decides between two classes, but there are {n_classes}.")
+
+    def _translate(self) -> Forest:
+        try:
+            forest = super()._translate()
+        except UnsupportedModelError as error:
+            if len(getattr(self.estimator_, "classes_", ())) == 1:
+                raise InvalidInputError(f"y has a single class: {error}") from error
+            raise
+        assert forest.classes is not None
+        self._check_threshold(forest.classes.size)
         self.classes_ = forest.classes
-        if self.threshold is not None:
-            if forest.classes.size != 2:
-                raise InvalidInputError(
-                    f"threshold decides between two classes, but there are {forest.classes.size}."
-                )
-            if not 0 <= self.threshold <= 1:
-                raise InvalidInputError(f"threshold must be a probability, not {self.threshold!r}.")
+        return forest
 
     def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
         return float(ClassifierMixin.score(self, X, y, sample_weight))

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
-from budgetprune.errors import InvalidInputError
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest._registry import check_supported
 from budgetprune.problem._checks import at_least_zero
 from budgetprune.problem._errors import Estimate
+from budgetprune.ranking import RankingScorer
 from budgetprune.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -21,17 +26,63 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
         if getattr(estimator, name) is not None:
             at_least_zero(getattr(estimator, name), name)
     _one_of("error", estimator.error, ("auto", *get_args(Estimate)))
-    _one_of("refit", estimator.refit, ("auto", "squared", "softmax", "own", None))
+    _one_of("loss", estimator.loss, (None, *estimator._losses))
+    _one_of("refit", estimator.refit, ("auto", None, *estimator._refits))
     _one_of("solver", estimator.solver, tuple(SOLVERS))
     if not (isinstance(estimator.ridge, str) and estimator.ridge == "auto"):
         at_least_zero(estimator.ridge, "ridge")
+    between_zero_and_one("validation_fraction", estimator.validation_fraction, ends=False)
     if estimator.solver != "parametric" and estimator.lam is None:
         raise InvalidInputError(
             f"solver={estimator.solver!r} solves for one lam at a time: give lam=..., or use 'parametric', "
             "which knows the whole path."
         )
+    if isinstance(estimator.scoring, list | tuple | set | dict):
+        raise InvalidInputError("scoring must be one scorer, not several: choices are made by it.")
+    _check_model(estimator)
+
+
+def check_queries(estimator: BudgetPruneBase, qid: Any) -> None:
+    """Raise if scores are about queries, but nobody said which row belongs to which."""
+    if qid is None and isinstance(estimator.scoring, RankingScorer):
+        raise InvalidInputError(
+            f"scoring={estimator.scoring!r} ranks documents within queries: pass fit(X, y, qid=...), the "
+            "query id of each row (and qid_val with X_val)."
+        )
+
+
+def between_zero_and_one(name: str, value: Any, *, ends: bool) -> None:
+    """Raise unless `value` is a number between 0 and 1, which count or not (`ends`)."""
+    try:
+        is_between = 0 <= value <= 1 if ends else 0 < value < 1
+    except TypeError:
+        is_between = False
+    if not is_between:
+        raise InvalidInputError(f"{name} must be a number between 0 and 1, not {value!r}.")
+
+
+def _check_model(estimator: BudgetPruneBase) -> None:
+    model = estimator.estimator
+    if model is None:
+        return
+    if isinstance(model, FrozenEstimator):
+        model = model.estimator
+        if estimator.error in ("out-of-bag", "pooled"):
+            raise InvalidInputError(
+                f"error={estimator.error!r} needs the training rows, and a frozen estimator comes without "
+                "them; use 'in-bag', 'held-out' or 'auto'."
+            )
+    elif not hasattr(model, "fit") or isinstance(model, type):
+        name = model.__name__ if isinstance(model, type) else type(model).__name__
+        raise UnsupportedModelError(
+            f"estimator must be a model with a fit method, not {name}; write "
+            + (f"{name}(...)." if isinstance(model, type) else "FrozenEstimator(model) if it is fitted.")
+        )
+    check_supported(model)
+    if hasattr(model, "__sklearn_tags__"):  # a Booster of another library has none
+        estimator._check_type(get_tags(model).estimator_type, type(model).__name__)
 
 
 def _one_of(name: str, value: Any, options: tuple[Any, ...]) -> None:
-    if value not in options:
+    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
         raise InvalidInputError(f"{name}={value!r} is unknown; use {', '.join(map(repr, options))}.")

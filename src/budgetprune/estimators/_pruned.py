@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,15 @@ class PrunedForest:
         """
         check_is_fitted(self)
         return self.forest_.to_sklearn()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "forest_")
+
+    def __copy__(self) -> Self:
+        # Not by way of `__getstate__`, which leaves out the rows.
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
 
     def __getstate__(self) -> dict[str, Any]:
         # Pickles hold no rows: they would be large, and are nobody's business where a model is sent.

@@ -12,7 +12,6 @@ from sklearn.utils import check_array
 
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.estimators._base import BudgetPruneBase
-from budgetprune.forest import Forest
 
 
 class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[misc]
@@ -22,6 +21,8 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
     """
 
     _by_class = False
+    _losses = ("squared",)
+    _refits = ("squared", "own")
 
     def _default_estimator(self) -> Any:
         return RandomForestRegressor()
@@ -30,11 +31,9 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
         targets: NDArray[Any] = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         return targets
 
-    def _check_kind(self, forest: Forest) -> None:
-        if forest.classes is not None:
-            raise UnsupportedModelError(
-                f"{type(self.estimator_).__name__} predicts classes; use BudgetPruneClassifier for it."
-            )
+    def _check_type(self, estimator_type: str | None, name: str) -> None:
+        if estimator_type == "classifier":
+            raise UnsupportedModelError(f"{name} predicts classes; use BudgetPruneClassifier for it.")
 
     def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
         return float(RegressorMixin.score(self, X, y, sample_weight))

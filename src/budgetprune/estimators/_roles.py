@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.estimators._copies import copies
 
 Index = NDArray[np.intp]
 
@@ -44,42 +45,59 @@ class LabelledRows:
             None if self.qid is None else self.qid[rows],
         )
 
-    def drawn(self, share: float, random: np.random.RandomState, *, by_class: bool) -> Index:
-        """Draw a share of the rows: of each class alike, or whole queries."""
-        if self.qid is not None:
-            queries, query = np.unique(self.qid, return_inverse=True)
-            chosen = random.permutation(queries.size)[: round(share * queries.size)]
-            return np.flatnonzero(np.isin(query, chosen))
-        group = np.unique(self.y, return_inverse=True)[1] if by_class else np.zeros(len(self), dtype=np.intp)
-        # Each class gives its share of rows, rounded down, so that no class is drawn completely; what
-        # rounding leaves over is drawn from all that are left.
-        order = random.permutation(len(self))
-        order = order[np.argsort(group[order], kind="stable")]
-        size = np.bincount(group)
-        rank = np.arange(len(self)) - np.repeat(np.cumsum(size) - size, size)
-        is_drawn = rank < np.repeat(np.floor(share * size), size)
-        # The first of a class always stays.
-        spare = np.flatnonzero(~is_drawn & (rank < np.repeat(size, size) - 1))
-        missing = max(0, round(share * len(self)) - int(is_drawn.sum()))
-        is_drawn[random.permutation(spare)[:missing]] = True
-        return np.sort(order[is_drawn])
+    def drawn(
+        self, share: float, random: np.random.RandomState, *, by_class: bool, all_classes_stay: bool = False
+    ) -> Index:
+        """Draw rows with a share of the weight: of each class alike (`by_class`), or whole queries.
+
+        Copies of a row are drawn together. If `all_classes_stay`, each class keeps a row that is not drawn.
+        """
+        unit = copies(self.X, self.y) if self.qid is None else np.unique(self.qid, return_inverse=True)[1]
+        # Units are numbered anew, in the random order in which they come.
+        unit = random.permutation(unit.max() + 1)[unit]
+        weight = np.bincount(unit, weights=self.weight).astype(np.float64)
+        label = np.unique(self.y, return_inverse=True)[1] if by_class else np.zeros_like(unit)
+        stratum = np.zeros(weight.size, dtype=np.intp)
+        if self.qid is None:  # copies have the same label, documents of a query do not
+            stratum[unit] = label
+        # A unit's turn is the share of its stratum that has come when half of the unit has. So at any time,
+        # about the same share of each stratum has come.
+        turn = np.empty(weight.size)
+        for members in _members(stratum):
+            turn[members] = _middles(weight[members]) / weight[members].sum()
+        last = np.zeros(label.max() + 1, dtype=np.intp)
+        np.maximum.at(last, label, unit)
+        if all_classes_stay:
+            turn[last] = np.inf
+        order = np.argsort(turn, kind="stable")
+        is_drawn = np.empty(weight.size, dtype=np.bool_)
+        is_drawn[order] = _middles(weight[order]) < share * weight.sum()
+        is_drawn &= np.isfinite(turn)
+        return np.flatnonzero(is_drawn[unit])
+
+
+def _members(group: Index) -> list[Index]:
+    """Numbers of the members of each group, in their order."""
+    return np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+
+
+def _middles(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much has come when half of each has."""
+    return np.cumsum(weight) - weight / 2
 
 
 def divide(
-    rows: LabelledRows, share: Any, random: np.random.RandomState, *, by_class: bool
+    rows: LabelledRows, share: float, random: np.random.RandomState, *, by_class: bool
 ) -> tuple[LabelledRows, LabelledRows]:
-    """Divide rows into T and V; `share` goes to V."""
-    if not isinstance(share, float | int | np.number) or not 0 < share < 1:
-        raise InvalidInputError(f"validation_fraction must be a number between 0 and 1, not {share!r}.")
-    chosen = rows.drawn(float(share), random, by_class=by_class)
-    left = np.setdiff1d(np.arange(len(rows)), chosen)
-    if not chosen.size or not left.size:
+    """Divide rows into T and V; `share` goes to V, and every class has rows in T."""
+    chosen = rows.drawn(share, random, by_class=by_class, all_classes_stay=True)
+    if not chosen.size:
         kind = "queries" if rows.qid is not None else "rows"
         raise InvalidInputError(
-            f"n_samples={len(rows)}: too few {kind} to keep {share:.0%} of them for validation; "
-            "give more, or pass X_val and y_val to fit."
+            f"n_samples={len(rows)}: too few {kind} to keep {share:.0%} of them for validation and some of "
+            "each class for training; give more, or pass X_val and y_val to fit."
         )
-    return rows.take(left), rows.take(chosen)
+    return rows.take(_others(rows, chosen)), rows.take(chosen)
 
 
 def halves(
@@ -87,6 +105,15 @@ def halves(
 ) -> Iterator[tuple[Index, Index]]:
     """Cut rows in two, and give each half in turn as the one that makes and the one that judges."""
     one = rows.drawn(0.5, random, by_class=by_class)
-    other = np.setdiff1d(np.arange(len(rows)), one)
+    if not one.size:
+        kind = "documents of one query" if rows.qid is not None else "copies of one row"
+        raise InvalidInputError(
+            f"the {len(rows)} validation rows are {kind}, so they cannot judge each other; give more of them."
+        )
+    other = _others(rows, one)
     yield one, other
     yield other, one
+
+
+def _others(rows: LabelledRows, chosen: Index) -> Index:
+    return np.setdiff1d(np.arange(len(rows)), chosen)

@@ -31,12 +31,21 @@ def importer(*names: str) -> Callable[[Importer], Importer]:
 
 def import_model(model: Any) -> Forest:
     """Hand the model to the importer of its class."""
-    kind = type(model)
-    name = f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"
+    check_supported(model)
+    return _importers[_full_name(model)](model)
+
+
+def check_supported(model: Any) -> None:
+    """Raise unless the class of a model, fitted or not, has an importer."""
+    name = _full_name(model)
     if name not in _importers:
         raise UnsupportedModelError(
             f"cannot turn a {name} into a Forest. Supported are these classes, but not their subclasses: "
             f"{', '.join(sorted(_importers))}. If the model is wrapped in a pipeline or a search, pass the "
             "fitted model inside it."
         )
-    return _importers[name](model)
+
+
+def _full_name(model: Any) -> str:
+    kind = type(model)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"

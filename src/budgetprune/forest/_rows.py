@@ -123,7 +123,7 @@ def _check_finite(
         if np.isfinite(np.sum(rows, dtype=np.float64)):
             return
     too_large = np.isinf(rows), f"an infinity or a number too large for {rows.dtype}", "clip or rescale it"
-    absent = np.isnan(rows), "a missing value", "this forest cannot route it, so impute it as in training"
+    absent = np.isnan(rows), "a missing value (NaN)", "this forest cannot route it: impute it as in training"
     for is_bad, what, advice in [too_large] if allow_nan else [too_large, absent]:
         if is_bad.any():
             row, k = np.argwhere(is_bad)[0]
