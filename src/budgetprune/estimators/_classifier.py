@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.estimators import _docs
 from budgetprune.estimators._base import BudgetPruneBase
 from budgetprune.estimators._parameters import between_zero_and_one
 from budgetprune.forest import Forest
@@ -23,10 +24,37 @@ def _has_summed_scores(estimator: Any) -> bool:
     return True
 
 
+@_docs.classifier
 class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[misc]
     """Classify on a budget: prune an ensemble so that it errs little for what its features cost.
 
-    DOCS
+    Every feature costs something to obtain when a prediction is made, and a trained ensemble asks for most of
+    them. `fit` grows the ensemble, prunes all its trees jointly and exactly (see `PruningProblem`), picks the
+    pruning for the budget, and refits the leaves that are left.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    {notes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = make_classification(500, n_features=10, n_informative=4, random_state=0)
+    >>> model = BudgetPruneClassifier(RandomForestClassifier(20), budget=3, random_state=0).fit(X, y)
+    >>> bool(model.acquisition_cost(X).mean() < 4)
+    True
+    >>> cheaper = model.with_budget(1.5)
+    >>> bool(cheaper.cost_ <= 1.5)
+    True
     """
 
     def __init__(

@@ -11,13 +11,41 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.utils import check_array
 
 from budgetprune.errors import UnsupportedModelError
+from budgetprune.estimators import _docs
 from budgetprune.estimators._base import BudgetPruneBase
 
 
+@_docs.regressor
 class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[misc]
     """Predict numbers on a budget: prune an ensemble so that it errs little for what its features cost.
 
-    DOCS
+    Every feature costs something to obtain when a prediction is made, and a trained ensemble asks for most of
+    them. `fit` grows the ensemble, prunes all its trees jointly and exactly (see `PruningProblem`), picks the
+    pruning for the budget, and refits the leaves that are left.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    {notes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_regression(500, n_features=10, n_informative=4, random_state=0)
+    >>> model = BudgetPruneRegressor(RandomForestRegressor(20), budget=3, random_state=0).fit(X, y)
+    >>> bool(model.acquisition_cost(X).mean() < 4)
+    True
+    >>> cheaper = model.with_budget(1.5)
+    >>> bool(cheaper.cost_ <= 1.5)
+    True
     """
 
     _by_class = False
