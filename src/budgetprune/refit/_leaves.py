@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import get_num_threads
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.refit._sums import scores_of_leaves, sums_in_leaves
+from budgetprune.refit._sums import add_scores, add_sums
 
 Array = NDArray[np.float64]
 
@@ -25,6 +26,8 @@ class Leaves:
         Number of the leaf where each row stops in each tree.
     start : int array of shape (n_trees + 1,)
         Offsets of each tree's leaves.
+    value : float64 array of shape (n_leaves, n_values)
+        Old values.
     score : float64 array of shape (n_rows, n_outputs)
         Scores of the rows with the old values.
     """
@@ -33,6 +36,7 @@ class Leaves:
     node: NDArray[np.intp]
     stop: NDArray[np.int32]
     start: NDArray[np.intp]
+    value: Array
     score: Array
 
     @classmethod
@@ -43,32 +47,38 @@ class Leaves:
         number[node] = np.arange(node.size)
         stop = number[stop_node]
         start = np.searchsorted(node, forest.tree_start)
-        score = scores_of_leaves(stop, forest.value[node], forest.tree_output, forest.n_outputs)
-        return cls(forest, node, stop, start, (score + forest.base) / forest.divisor)
+        value = forest.value[node]
+        score = np.tile(forest.base, (stop.shape[1], 1))
+        add_scores(stop, value, forest.tree_output, score, get_num_threads())
+        return cls(forest, node, stop, start, value, score / forest.divisor)
 
     @property
     def n_rows(self) -> int:
         return int(self.stop.shape[1])
 
-    @property
-    def value(self) -> Array:
-        """Old values, of shape (n_leaves, n_values)."""
-        return self.forest.value[self.node]
+    def add_scores(self, contribution: Array, scores: Array) -> None:
+        """Add to each row's scores what contributions of the leaves add up to there (Z x)."""
+        add_scores(self.stop, contribution, self.forest.tree_output, scores, get_num_threads())
+
+    def add_sums(self, amount: Array, sums: Array) -> None:
+        """Add to each leaf's sums what an amount of each row adds up to there (Z' r)."""
+        add_sums(self.stop, amount, self.forest.tree_output, sums)
 
     def scores(self, contribution: Array) -> Array:
-        """What contributions of the leaves add up to on each row (Z x)."""
-        scores: Array = scores_of_leaves(
-            self.stop, contribution, self.forest.tree_output, self.forest.n_outputs
-        )
+        """Z x, of shape (n_rows, n_outputs)."""
+        scores = np.zeros_like(self.score)
+        self.add_scores(contribution, scores)
         return scores
+
+    def sums(self, amount: Array) -> Array:
+        """Z' r, of shape (n_leaves, n_values)."""
+        sums = np.zeros_like(self.value)
+        self.add_sums(amount, sums)
+        return sums
 
     def weights(self, weight: Array) -> Array:
         """Weight of the rows that stop at each leaf, of shape (n_leaves,)."""
-        return self.sums(np.repeat(weight[:, np.newaxis], self.forest.n_outputs, axis=1))[:, 0]
-
-    def sums(self, amount: Array) -> Array:
-        """What an amount of each row adds up to in each leaf (Z' r)."""
-        sums: Array = sums_in_leaves(
-            self.stop, amount, self.forest.tree_output, self.node.size, self.forest.value.shape[1]
-        )
-        return sums
+        weights = np.zeros((self.node.size, 1))
+        one_output = np.zeros_like(self.forest.tree_output)
+        add_sums(self.stop, weight[:, np.newaxis], one_output, weights)
+        return weights[:, 0]

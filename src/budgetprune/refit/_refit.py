@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
@@ -14,7 +16,8 @@ from budgetprune.forest._topology import mean_of_leaves
 from budgetprune.problem._checks import at_least_zero
 from budgetprune.pruning import Pruning
 from budgetprune.refit._leaves import Array, Leaves
-from budgetprune.refit._newton import Minimum, minimise
+from budgetprune.refit._minimum import Minimum
+from budgetprune.refit._newton import minimise
 from budgetprune.refit._sample import Sample
 from budgetprune.refit._simplex import minimise_on_simplex
 
@@ -23,7 +26,6 @@ Kind: TypeAlias = Literal["squared", "softmax", "own"]
 # Probabilities below this are raised to it before logarithms are taken.
 CLIP = 1e-3
 TOLERANCE = 1e-3
-MAX_STEPS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +97,22 @@ def refit(
     ridge : float
         In units of rows: a leaf with that many rows goes about half of the way that its rows ask for.
     sample_weight : array-like, optional
+        Only ratios matter: rows that count at all have an average weight of 1. The class weights that a
+        model was trained with are multiplied into it.
     tolerance : float
-        When to stop: see `Refit.gradient_norm`.
+        When to stop: see `Refit.gradient_norm`. Warns where that is not reached.
     """
     check_kind(forest, kind)
     whole = Pruning(forest, forest.is_split, np.nan, np.nan, np.nan)
-    return refit_pruning(whole, Sample.of(forest, X, y, sample_weight), kind, ridge, tolerance=tolerance)
+    found = refit_pruning(whole, Sample.of(forest, X, y, sample_weight), kind, ridge, tolerance=tolerance)
+    if not found.converged:
+        warnings.warn(
+            f"the refit ended after {found.n_steps} steps with a gradient of {found.gradient_norm:.1e}, not "
+            f"{tolerance:.1e}, of the first one. A greater ridge makes it easier.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def refit_pruning(
@@ -120,20 +132,31 @@ def refit_pruning(
         `Refit.shift` of the same pruning with another ridge: the answer is the same to the tolerance, and
         found sooner.
     """
-    ridge = at_least_zero(ridge, "ridge")
+    ridge, tolerance = at_least_zero(ridge, "ridge"), at_least_zero(tolerance, "tolerance")
     forest = pruning.forest
+    check_kind(forest, kind)
+    if start is not None and np.shape(start) != forest.value.shape:
+        raise InvalidInputError(
+            f"start has the shape {np.shape(start)}, but the values of the pruned forest have the shape "
+            f"{forest.value.shape}; use the shift of a refit of the same pruning."
+        )
     leaves = sample.leaves(pruning, with_logarithms(forest) if kind == "softmax" else forest)
-    weight = sample.weight * (sample.n_rows / sample.weight.sum())
+    weight = with_mean_1(sample.weight)
     settings: dict[str, Any] = {
         "start": np.zeros_like(leaves.value) if start is None else start[leaves.node],
         "tolerance": tolerance,
-        "max_steps": MAX_STEPS,
     }
     if kind == "squared" and forest.is_classifier:
         found = minimise_on_simplex(leaves, sample.target, weight, ridge, **settings)
     else:
         found = minimise(leaves, leaves.forest.loss or "squared", sample.target, weight, ridge, **settings)
     return _refitted(leaves, found, kind, ridge, weight, tolerance)
+
+
+def with_mean_1(weight: Array) -> Array:
+    """Scale weights so that rows that count at all have an average weight of 1."""
+    share = weight / weight.max()  # of any size, where sums of the weights themselves might vanish
+    return np.asarray(share * (np.count_nonzero(share) / share.sum()))
 
 
 def check_kind(forest: Forest, kind: str) -> None:
@@ -160,14 +183,16 @@ def _refitted(
 ) -> Refit:
     forest = leaves.forest
     value = forest.value.copy()
-    value[leaves.node] += forest.divisor * found.shift
+    value[leaves.node] = found.value
+    shift = np.zeros_like(value)
+    shift[leaves.node] = (found.value - leaves.value) / forest.divisor
     stopped = np.zeros(forest.n_nodes)
     stopped[leaves.node] = leaves.weights(weight)
-    value = mean_of_leaves(forest.right, value, stopped)
-    shift = np.zeros_like(value)
-    shift[leaves.node] = found.shift
     return Refit(
-        forest=replace(forest, value=value),
+        # What was recorded about the old values says nothing about the new ones.
+        forest=replace(
+            forest, value=mean_of_leaves(forest.right, value, stopped), variance=None, split_gain=None
+        ),
         kind=kind,
         ridge=ridge,
         gradient_norm=found.gradient_norm,

@@ -9,8 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.problem._targets import as_targets, as_weights
+from budgetprune.problem._targets import Labels, check_for_loss
 from budgetprune.pruning import Pruning
 from budgetprune.refit._leaves import Leaves
 
@@ -28,6 +29,7 @@ class Sample:
     target : array of shape (n_rows,)
         Number of the class, or the target.
     weight : float64 array of shape (n_rows,)
+        Sample weight times class weight.
     """
 
     forest: Forest
@@ -39,9 +41,9 @@ class Sample:
     def of(cls, forest: Forest, X: Any, y: Any, sample_weight: Any = None) -> Sample:
         """Check labels and weights, and send the rows down the trees."""
         stop = np.ascontiguousarray(forest.apply(X).T)
-        n_rows = stop.shape[1]
-        target = as_targets(forest, y, n_rows, "y")
-        return cls(forest, stop, target, as_weights(sample_weight, n_rows, "sample_weight"))
+        target, weight = Labels(y, sample_weight, "y", "sample_weight").check(forest, stop.shape[1])
+        check_for_loss(forest.loss, target, weight, "y")
+        return cls(forest, stop, target, weight)
 
     @property
     def n_rows(self) -> int:
@@ -58,6 +60,7 @@ class Sample:
 
     def __add__(self, other: Sample) -> Sample:
         """Rows of both."""
+        self._check_same_trees(other.forest)
         return replace(
             self,
             stop=np.hstack([self.stop, other.stop]),
@@ -67,9 +70,17 @@ class Sample:
 
     def leaves(self, pruning: Pruning, forest: Forest | None = None) -> Leaves:
         """Where the rows stop in a pruning of the forest, or in `forest`, a copy of it with other values."""
+        self._check_same_trees(pruning.unpruned)
         stays, last = last_node_left(pruning.keep, self.forest.parent)
         number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
         return Leaves.of(pruning.forest if forest is None else forest, number[last][self.stop])
+
+    def _check_same_trees(self, forest: Forest) -> None:
+        if forest is not self.forest and not np.array_equal(forest.right, self.forest.right):
+            raise InvalidInputError(
+                f"these rows were sent down the trees of {self.forest}, not of {forest}; "
+                "make a Sample of the forest that is pruned."
+            )
 
 
 @njit(cache=True)

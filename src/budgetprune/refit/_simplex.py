@@ -7,6 +7,7 @@ from tree to tree (block coordinate descent, with one minimiser per block) conve
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from budgetprune.refit._leaves import Array, Leaves
-from budgetprune.refit._newton import Minimum
+from budgetprune.refit._minimum import Minimum, yardstick
 
+MAX_SWEEPS = 500
 # Leaves that a thread solves in one go.
 CHUNK = 64
 
@@ -28,28 +30,35 @@ def minimise_on_simplex(
     *,
     start: Array,
     tolerance: float,
-    max_steps: int,
+    max_steps: int = MAX_SWEEPS,
 ) -> Minimum:
     """Find the shifts x with the least ``sum_i w_i |y_i - (score_i + (Z x)_i)|^2 / 2 + ridge |x|^2 / 2``.
 
     `y_i` is the indicator of the row's class, and each leaf's old value plus its shift is a probability.
     """
-    divisor, old = leaves.forest.divisor, leaves.value
-    value = old + divisor * start
-    residual = -(leaves.score + leaves.scores(start))
+    divisor, old, counted = leaves.forest.divisor, leaves.value, leaves.weights(weight)
+    rows = *rows_by_leaf(leaves.stop, leaves.start), leaves.start
+
+    def run(kernel: Callable[..., Array], value: Array, residual: Array) -> float:
+        """Distance of each leaf from its own best answer, in units of the gradient."""
+        squares = kernel(*rows, value, old, counted, weight, residual, ridge, divisor)
+        return float(np.sqrt(squares.sum()))
+
+    value, residual = old.copy(), -leaves.score
     residual[np.arange(leaves.n_rows), target] += 1.0
-    counted = leaves.weights(weight)
-    order, row_start = rows_by_leaf(leaves.stop, leaves.start)
-    arrays = order, row_start, leaves.start
-    first = 0.0
-    for n_steps in range(max_steps + 1):
-        # Distance of each leaf from its own best answer, in units of the gradient.
-        sweep = sweep_trees if n_steps < max_steps else measure_trees
-        norm = float(np.sqrt(sweep(*arrays, value, old, counted, weight, residual, ridge, divisor).sum()))
-        first = first or norm
-        if norm <= tolerance * first:
-            break
-    return Minimum((value - old) / divisor, norm / first if first else 0.0, n_steps)
+    norm = run(measure_trees, value, residual)
+    reference = yardstick(leaves, norm, weight[:, np.newaxis] * residual)
+    if start.any():
+        value = np.maximum(old + divisor * start, 0.0)  # differences lose the last bits
+        residual -= leaves.scores(start)
+        norm = run(measure_trees, value, residual)
+    n_steps = 0
+    while norm > tolerance * reference and n_steps < max_steps:
+        swept = run(sweep_trees, value, residual)
+        n_steps += 1
+        if swept <= tolerance * reference or n_steps == max_steps:
+            norm = run(measure_trees, value, residual)
+    return Minimum(value, norm / reference, n_steps)
 
 
 @njit(cache=True, parallel=True)
@@ -80,16 +89,22 @@ def rows_by_leaf(
 
 
 @njit(cache=True)
-def project(point: Array, descending: Array) -> None:
-    """Move a point to the nearest one whose entries are at least 0 and add up to 1."""
-    descending[:] = point
-    descending.sort()
-    total, excess = 0.0, 0.0
-    for j in range(point.size):
-        entry = descending[point.size - 1 - j]
-        total += entry
-        if entry * (j + 1) > total - 1.0:
-            excess = (total - 1.0) / (j + 1)
+def project(point: Array) -> None:
+    """Move a point to the nearest one whose entries are at least 0 and add up to 1.
+
+    All entries that stay above 0 lose the same. Start with all of them, and leave out what falls to 0 until
+    nothing does (Michelot 1986).
+    """
+    point -= point.max()  # the nearest point is the same, and the greatest entry stays above 0 for certain
+    n_before, n_left = point.size + 1, point.size
+    excess = (point.sum() - 1.0) / n_left
+    while n_left < n_before:
+        n_before, n_left, total = n_left, 0, 0.0
+        for entry in point:
+            if entry > excess:
+                n_left += 1
+                total += entry
+        excess = (total - 1.0) / n_left
     for k in range(point.size):
         point[k] = max(0.0, point[k] - excess)
 
@@ -97,7 +112,6 @@ def project(point: Array, descending: Array) -> None:
 @njit(cache=True)
 def best_answer(
     answer: Array,
-    spare: Array,
     rows: NDArray[np.int32],
     value: Array,
     old: Array,
@@ -113,13 +127,13 @@ def best_answer(
         for k in range(answer.size):
             answer[k] += weight[i] * residual[i, k]
     stiffness = counted + ridge
-    if stiffness <= 0.0:  # no row, no ridge: nothing says what the answer should be
-        answer[:] = value
+    if stiffness <= 0.0:  # no row, no ridge: nothing speaks against the old answer
+        answer[:] = old
         return 0.0
     for k in range(answer.size):
         pull = answer[k] + ridge * (old[k] - value[k]) / divisor
         answer[k] = value[k] + divisor * pull / stiffness
-    project(answer, spare)
+    project(answer)
     square = 0.0
     for k in range(answer.size):
         square += ((answer[k] - value[k]) / divisor * stiffness) ** 2
@@ -143,13 +157,12 @@ def sweep_trees(
     square = np.zeros(len(value))
     for t in range(leaf_start.size - 1):
         for chunk in prange((leaf_start[t + 1] - leaf_start[t] + CHUNK - 1) // CHUNK):
-            answer, spare = np.empty(value.shape[1]), np.empty(value.shape[1])
+            answer = np.empty(value.shape[1])
             first = leaf_start[t] + chunk * CHUNK
             for leaf in range(first, min(first + CHUNK, leaf_start[t + 1])):
                 rows = order[t, row_start[leaf + t] : row_start[leaf + t + 1]]
                 square[leaf] = best_answer(
                     answer,
-                    spare,
                     rows,
                     value[leaf],
                     old[leaf],
@@ -182,11 +195,10 @@ def measure_trees(
     """Each leaf's squared gradient, as `sweep_trees` would find it; nothing is changed."""
     square = np.zeros(len(value))
     for t in prange(leaf_start.size - 1):
-        answer, spare = np.empty(value.shape[1]), np.empty(value.shape[1])
+        answer = np.empty(value.shape[1])
         for leaf in range(leaf_start[t], leaf_start[t + 1]):
             square[leaf] = best_answer(
                 answer,
-                spare,
                 order[t, row_start[leaf + t] : row_start[leaf + t + 1]],
                 value[leaf],
                 old[leaf],

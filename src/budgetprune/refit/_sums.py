@@ -1,7 +1,8 @@
 """Kernels between leaves and rows: what leaves add up to on each row, and what rows add up to in each leaf.
 
 These are the two halves of every gradient: if Z is the matrix of "row i stops at leaf l", scores are Z x, and
-gradients are Z' r. Z is never built; `stop[t, i]` says where row i stops in tree t.
+gradients are Z' r. Z is never built; `stop[t, i]` says where row i stops in tree t. Both kernels *add to* an
+array that is there already: a base score, a ridge term, or zeros; so it can be used again and again.
 """
 
 from __future__ import annotations
@@ -10,45 +11,47 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-# Rows that a thread adds up for one tree before it turns to the next: the tree's leaves stay in the cache.
-BLOCK = 2048
-
 
 @njit(cache=True, parallel=True)
-def scores_of_leaves(
-    stop: NDArray[np.int32], value: NDArray[np.float64], tree_output: NDArray[np.int32], n_outputs: int
-) -> NDArray[np.float64]:
-    """Z x: add up the values of the leaves where each row stops, of shape (n_rows, n_outputs)."""
+def add_scores(
+    stop: NDArray[np.int32],
+    value: NDArray[np.float64],
+    tree_output: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    n_blocks: int,
+) -> None:
+    """Add Z x: the values of the leaves where each row stops, to scores of shape (n_rows, n_outputs).
+
+    Best with one block of rows per thread: it goes from tree to tree, so that rows are read one after the
+    other and one tree's leaves stay in the cache. A score is a sum in the order of the trees, whatever the
+    number of blocks.
+    """
     n_trees, n_rows = stop.shape
-    scores = np.zeros((n_rows, n_outputs))
-    for block in prange((n_rows + BLOCK - 1) // BLOCK):
+    for block in prange(n_blocks):
         for t in range(n_trees):
             output = tree_output[t]
-            for i in range(block * BLOCK, min(n_rows, (block + 1) * BLOCK)):
+            for i in range(block * n_rows // n_blocks, (block + 1) * n_rows // n_blocks):
                 leaf = stop[t, i]
                 if output >= 0:
                     scores[i, output] += value[leaf, 0]
                 else:
-                    for k in range(n_outputs):
+                    for k in range(scores.shape[1]):
                         scores[i, k] += value[leaf, k]
-    return scores
 
 
 @njit(cache=True, parallel=True)
-def sums_in_leaves(
+def add_sums(
     stop: NDArray[np.int32],
     amount: NDArray[np.float64],
     tree_output: NDArray[np.int32],
-    n_leaves: int,
-    n_values: int,
-) -> NDArray[np.float64]:
-    """Z' r: add up an amount over the rows that stop at each leaf, of shape (n_leaves, n_values).
+    sums: NDArray[np.float64],
+) -> None:
+    """Add Z' r: the amounts of the rows that stop at each leaf, to sums of shape (n_leaves, n_values).
 
     Each tree's leaves belong to one thread, and rows are added in their order: the sum is the same on any
     number of threads.
     """
     n_trees, n_rows = stop.shape
-    sums = np.zeros((n_leaves, n_values))
     for t in prange(n_trees):
         output = tree_output[t]
         for i in range(n_rows):
@@ -56,6 +59,5 @@ def sums_in_leaves(
             if output >= 0:
                 sums[leaf, 0] += amount[i, output]
             else:
-                for k in range(n_values):
+                for k in range(sums.shape[1]):
                     sums[leaf, k] += amount[i, k]
-    return sums

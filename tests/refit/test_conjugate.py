@@ -1,0 +1,67 @@
+"""Conjugate gradients against a direct solver, and sums against exact ones."""
+
+import math
+
+import numpy as np
+import pytest
+
+from budgetprune.refit._conjugate import CHUNK, conjugate_gradients, dot, length
+
+from .threads import on_threads
+
+
+def matrix(n, seed=0):
+    """A positive definite matrix with a diagonal of very different entries."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, n)) * 10 ** rng.uniform(-1, 1, n)
+    return root.T @ root + np.eye(n)
+
+
+def multiply_by(A):
+    def multiply(x, image):
+        image[:] = (A @ x.ravel()).reshape(x.shape)
+
+    return multiply
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("shape", [(1, 1), (12, 1), (4, 3)])
+def test_solves(shape):
+    A = matrix(math.prod(shape))
+    right = np.random.default_rng(1).normal(size=shape)
+    x = conjugate_gradients(multiply_by(A), right, np.diag(A).reshape(shape).copy(), 1e-10)
+    assert x.ravel() == pytest.approx(np.linalg.solve(A, right.ravel()), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("accuracy", [0.5, 0.1, 1e-3])
+def test_residual_is_as_small_as_asked(accuracy):
+    A, right = matrix(30), np.random.default_rng(2).normal(size=(30, 1))
+    x = conjugate_gradients(multiply_by(A), right, np.diag(A)[:, np.newaxis].copy(), accuracy)
+    assert np.linalg.norm(A @ x - right) <= accuracy * np.linalg.norm(right) * (1 + 1e-9)
+    assert (x * right).sum() > 0, "downhill"
+
+
+@pytest.mark.nojit
+def test_flat_directions_are_left_alone():
+    """Of a singular matrix, the part that can be solved is; where all is flat, it points downhill."""
+    A = np.diag([2.0, 5.0, 0.0])
+    right = np.array([[4.0], [5.0], [0.0]])
+    x = conjugate_gradients(multiply_by(A), right, np.array([[2.0], [5.0], [1.0]]), 1e-10)
+    assert x == pytest.approx(np.array([[2.0], [1.0], [0.0]]))
+    steepest = conjugate_gradients(multiply_by(0 * A), right, np.full((3, 1), 2.0), 1e-10)
+    assert np.array_equal(steepest, right / 2)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("n", [0, 1, 7, CHUNK, 2 * CHUNK + 1])
+def test_inner_products(n):
+    a, b = np.random.default_rng(3).normal(size=(2, n))
+    assert dot(a, b) == pytest.approx(math.fsum(a * b), abs=1e-10)
+    assert length(a) == pytest.approx(math.sqrt(math.fsum(a * a)))
+
+
+def test_inner_products_do_not_depend_on_threads():
+    a, b = np.random.default_rng(4).normal(size=(2, 50 * CHUNK + 3))
+    one, two = (on_threads(n, lambda: dot(a, b)) for n in (1, 2))
+    assert one == two
