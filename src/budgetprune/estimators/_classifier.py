@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -102,6 +103,7 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         return RandomForestClassifier()
 
     def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         self._check_threshold(np.unique(y).size)
         return y
