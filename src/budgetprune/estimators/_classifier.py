@@ -131,6 +131,8 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         self.classes_ = forest.classes
         return forest
 
+    score = BudgetPruneBase.score  # the one of ClassifierMixin knows no `scoring`
+
     def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
         return float(ClassifierMixin.score(self, X, y, sample_weight))
 

@@ -63,6 +63,8 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
         if estimator_type == "classifier":
             raise UnsupportedModelError(f"{name} predicts classes; use BudgetPruneClassifier for it.")
 
+    score = BudgetPruneBase.score  # the one of RegressorMixin knows no `scoring`
+
     def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
         return float(RegressorMixin.score(self, X, y, sample_weight))
 
