@@ -152,6 +152,16 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         scores = self._scores(X)
         return self.forest_.probabilities(scores)
 
+    def to_sklearn(self) -> Any:
+        if self.threshold is not None:
+            raise UnsupportedModelError(
+                "no forest of scikit-learn knows a threshold; write FixedThresholdClassifier(FrozenEstimator("
+                f"model.forest_.to_sklearn()), threshold={self.threshold!r}) of sklearn.model_selection."
+            )
+        return super().to_sklearn()
+
+    to_sklearn.__doc__ = BudgetPruneBase.to_sklearn.__doc__
+
     @available_if(_has_summed_scores)
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores before the link: (n_rows,) for two classes, else (n_rows, n_classes).
