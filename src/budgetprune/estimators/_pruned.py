@@ -12,17 +12,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.refit import Sample
+from budgetprune.pruning import Pruning
+from budgetprune.refit import Refit, Sample
 
 
 class PrunedForest:
     """The part of an estimator that a pruned forest and a price list are enough for."""
 
-    forest_: Forest
+    _made: Pruning | Refit
     _prices: CostTable
     _sample: Sample | None
     # Rows whose scores were computed elsewhere, and these scores.
     _known: tuple[Any, NDArray[np.float64]] | None = None
+
+    @property
+    def forest_(self) -> Forest:
+        """The pruned forest."""
+        return self._made.forest
+
+    @property
+    def _interpreter(self) -> Forest:
+        """A forest that turns scores into answers as `forest_` does; `forest_` itself may not exist yet."""
+        return self._made.unpruned if isinstance(self._made, Pruning) else self._made.forest
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -49,7 +60,8 @@ class PrunedForest:
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
         """Add up what the sources of each row cost (full cost), of shape (n_rows,)."""
-        return self._prices.total(self.sources_used(X))
+        used = self.sources_used(X)
+        return self._prices.total(used)
 
     @property
     def source_names_(self) -> tuple[str, ...]:
@@ -68,7 +80,7 @@ class PrunedForest:
         return self.forest_.to_sklearn()
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "forest_")
+        return hasattr(self, "_made")
 
     def __copy__(self) -> Self:
         # Not by way of `__getstate__`, which leaves out the rows.
