@@ -35,6 +35,7 @@ from budgetprune.estimators._parameters import check_parameters, check_queries
 from budgetprune.estimators._pruned import PrunedForest
 from budgetprune.estimators._roles import LabelledRows, divide
 from budgetprune.forest import Forest
+from budgetprune.pruning import Pruning
 from budgetprune.refit import Refit, Sample, check_kind
 
 _MOST_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
@@ -103,7 +104,8 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         model = self._default_estimator() if self.estimator is None else self.estimator
         if isinstance(model, FrozenEstimator):
             model = model.estimator
-        if hasattr(model, "__sklearn_tags__"):  # a Booster of another library has none
+        # A Booster of another library has none, and a class is refused elsewhere.
+        if hasattr(model, "__sklearn_tags__") and not isinstance(model, type):
             inner = get_tags(model).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
@@ -128,7 +130,8 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         ----------
         X, y : array-like
             Training rows; part of them is kept for validation, unless `X_val` is given. If the estimator is
-            frozen, all of them are for validation.
+            frozen and `X_val` is not given, all of them are for validation. If it is, these are the rows that
+            the frozen estimator was trained on.
         sample_weight : array-like, optional
         X_val, y_val, sample_weight_val : array-like, optional
             Validation rows: they count costs and make choices.
@@ -180,9 +183,9 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             other._settle(pruning, None if sample is None else refitted(pruning, repair, sample))
         return other
 
-    def _settle(self, pruning: Any, refit: Refit | None) -> None:
+    def _settle(self, pruning: Pruning, refit: Refit | None) -> None:
         self.lambda_, self.cost_ = pruning.lam, pruning.cost
-        self.forest_: Forest = pruning.forest if refit is None else refit.forest
+        self._made = pruning if refit is None else refit
         self.refit_gradient_norm_ = None if refit is None else refit.gradient_norm
 
     def _check_rows(self, X: Any, y: Any, weight: Any, qid: Any, *, reset: bool) -> LabelledRows:
@@ -214,10 +217,6 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
                     "sample_weight_val and qid_val belong to X_val and y_val; pass those."
                 )
             return None
-        if isinstance(self.estimator, FrozenEstimator):
-            raise InvalidInputError(
-                "a frozen estimator needs no training rows: pass the validation rows as X and y."
-            )
         if X is None or y is None:
             raise InvalidInputError("X_val and y_val belong together; pass both, or neither.")
         if with_qid != (qid is not None):
@@ -229,7 +228,8 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
     ) -> tuple[LabelledRows | None, LabelledRows, Any]:
         """Say which rows are T and which are V, and grow the ensemble on T if it is not frozen."""
         if isinstance(self.estimator, FrozenEstimator):
-            return None, given, self.estimator.estimator
+            train = None if extra is None else given
+            return train, extra or given, self.estimator.estimator
         FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
         model = self._default_estimator() if self.estimator is None else clone(self.estimator)
         parameters = model.get_params()
@@ -267,6 +267,10 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         forest = self._translate()
         if self.refit not in (None, "auto"):
             check_kind(forest, self.refit)
+        if forest.is_boosted and self.loss is not None:
+            raise InvalidInputError(
+                f"loss={self.loss!r} is for averaged trees; boosted ones have a loss of their own: loss=None."
+            )
         if forest.is_boosted and forest.split_gain is None and forest.loss is not None and train is not None:
             forest = recompute(forest, train.X, train.y, train.weight)
         costs = FeatureCosts.of(self.costs)
@@ -316,10 +320,10 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         given = {name: value for name, value in extras.items() if value is not None}
         return float(self._scorer()(self, X, y, **given))
 
-    def _pose(self, forest: Forest, X: Any, scores: NDArray[np.float64]) -> Self:
-        """Make a fitted estimator of a forest, whose scores on `X` are known already."""
+    def _pose(self, made: Pruning | Refit, X: Any, scores: NDArray[np.float64]) -> Self:
+        """Make a fitted estimator of what was made, whose scores on `X` are known already."""
         posed = copy.copy(self)
-        posed.forest_, posed._known = forest, (X, scores)
+        posed._made, posed._known = made, (X, scores)
         return posed
 
 
