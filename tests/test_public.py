@@ -7,6 +7,9 @@ import sys
 import budgetprune
 
 NAMES = {
+    "BudgetPruneClassifier",
+    "BudgetPruneRegressor",
+    "TradeOff",
     "BudgetPruneError",
     "BudgetWarning",
     "Certificate",
@@ -38,7 +41,7 @@ def test_errors_are_one_short_hierarchy():
 def test_import_needs_no_extra():
     code = """
 import sys
-for extra in ("pandas", "matplotlib", "ortools", "onnx"):
+for extra in ("pandas", "polars", "matplotlib", "ortools", "onnx", "lightgbm", "xgboost"):
     sys.modules[extra] = None  # importing it fails now
 import budgetprune, budgetprune.demo, budgetprune.plots
 """

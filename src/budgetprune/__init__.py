@@ -10,6 +10,7 @@ from budgetprune.errors import (
     SolverError,
     UnsupportedModelError,
 )
+from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor, TradeOff
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
 from budgetprune.problem import Certificate, PruningProblem
@@ -18,7 +19,9 @@ from budgetprune.pruning import Pruning
 __version__ = _version("budgetprune")
 
 __all__ = [
+    "BudgetPruneClassifier",
     "BudgetPruneError",
+    "BudgetPruneRegressor",
     "BudgetWarning",
     "Certificate",
     "FeatureCosts",
@@ -28,6 +31,7 @@ __all__ = [
     "PruningPath",
     "PruningProblem",
     "SolverError",
+    "TradeOff",
     "UnsupportedModelError",
     "__version__",
 ]

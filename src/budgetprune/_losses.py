@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
 Loss: TypeAlias = Literal["squared", "logistic", "softmax", "poisson", "gamma"]
 Array: TypeAlias = NDArray[np.float64]
@@ -33,8 +33,8 @@ def row_loss(loss: Loss, scores: Array, target: NDArray[Any]) -> Array:
     Terms that do not depend on the scores are left out.
     """
     if loss == "softmax":
-        per_row: Array = logsumexp(scores, axis=1) - scores[np.arange(len(scores)), target]
-        return per_row
+        below = _below_greatest(scores)
+        return np.asarray(np.log(np.exp(below).sum(axis=1)) - below[np.arange(len(scores)), target])
     score = scores[:, 0]
     if loss == "logistic":
         return np.asarray(np.logaddexp(0.0, np.where(target == 1, -score, score)))
@@ -48,7 +48,8 @@ def row_loss(loss: Loss, scores: Array, target: NDArray[Any]) -> Array:
 def derivatives(loss: Loss, scores: Array, target: NDArray[Any]) -> Derivatives:
     """Gradient and curvature of each row's loss."""
     if loss == "softmax":
-        probability: Array = softmax(scores, axis=1)
+        probability = np.exp(_below_greatest(scores))
+        probability /= probability.sum(axis=1, keepdims=True)
         gradient = probability.copy()
         gradient[np.arange(len(scores)), target] -= 1.0
         return Derivatives(gradient, probability * (1.0 - probability))
@@ -62,3 +63,9 @@ def derivatives(loss: Loss, scores: Array, target: NDArray[Any]) -> Derivatives:
         ratio = target[:, np.newaxis] * np.exp(-scores)
         return Derivatives(1.0 - ratio, ratio)
     return Derivatives(scores - target[:, np.newaxis], np.ones_like(scores))
+
+
+def _below_greatest(scores: Array) -> Array:
+    """Scores minus the greatest of each row, whose exponentials cannot overflow."""
+    below: Array = scores - scores.max(axis=1, keepdims=True)
+    return below

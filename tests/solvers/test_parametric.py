@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from budgetprune import InvalidInputError, PruningProblem
+from budgetprune import BudgetWarning, InvalidInputError, PruningProblem
 
 from .oracles import Case, boosted_case, random_case
 from .strategies import cases, examples, generators
@@ -241,7 +242,7 @@ def test_a_resolution_that_is_none(problem, resolution, certify):
 
 
 def test_grid_and_resolution_exclude_each_other(problem):
-    with pytest.raises(InvalidInputError, match="lams or resolution, not both"):
+    with pytest.raises(InvalidInputError, match="only one of lams, budgets and resolution"):
         problem.path(lams=[0.1], resolution=0.5)
 
 
@@ -256,3 +257,19 @@ def test_progress_is_shown_only_on_request(problem, capfd, options):
     assert "path" in shown.err
     problem.solve(0.01, verbose=True)
     assert "split" in capfd.readouterr().err
+
+
+@given(cases, in_between, st.booleans())
+@examples(120)
+def test_path_at_budgets_is_the_complete_path_there(case, shares, certify):
+    problem = case.problem
+    complete = problem.path()
+    budgets = complete.cost[0] * np.array(shares)
+    assume(not problem.computation.any())
+    near = problem.path(budgets=budgets, certify=certify)
+    for budget in budgets:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BudgetWarning)
+            expected, found = complete.at(budget=budget), near.at(budget=budget)
+        assert found.cost == pytest.approx(expected.cost, rel=1e-12)
+        assert found.error == pytest.approx(expected.error, rel=1e-9, abs=1e-12)

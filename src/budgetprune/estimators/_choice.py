@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -17,15 +17,17 @@ from budgetprune.forest import Forest
 from budgetprune.path import ROUNDING, PruningPath
 from budgetprune.problem import PruningProblem
 from budgetprune.pruning import Pruning
-from budgetprune.refit import Kind, Sample, kinds_for, refit_pruning
+from budgetprune.refit import Kind, Refit, Sample, kinds_for, refit_pruning
 
 # Strengths of the ridge that are tried, from strong to weak: each refit starts at the last one's answer.
 RIDGES = (256.0, 64.0, 16.0, 4.0, 1.0)
 USUAL_RIDGE = 16.0
+# Least squares in probability space hardly feels its ridge.
+RIDGES_OF: dict[Kind, tuple[float, ...]] = {"squared": (USUAL_RIDGE,), "softmax": RIDGES[1:], "own": RIDGES}
 # While choosing, refits may be this rough: differences in score are larger.
-ROUGH = 1e-2
+ROUGH = 0.1
 # Paths are computed to this share of the whole cost while choosing.
-RESOLUTION = 1 / 64
+RESOLUTION = 1 / 50
 # A ladder of ridges is left after this many rungs without a better score.
 PATIENCE = 2
 # Memory for the scores of many points at once, in numbers.
@@ -101,9 +103,14 @@ class Workshop:
             sample_weight_train=None if train is None else train.weight,
         )
 
-    def refit_sample(self, val_rows: Index | None = None) -> Sample:
-        """T and (some rows of) V, to refit the leaves on."""
-        val = self.val_sample if val_rows is None else self.val_sample.take(val_rows)
+    @cached_property
+    def refit_sample(self) -> Sample:
+        """T and V, to refit the leaves on once everything is chosen."""
+        return self.val_sample if self.train_sample is None else self.train_sample + self.val_sample
+
+    def trial_sample(self, val_rows: Index) -> Sample:
+        """T and some rows of V, to try refits on."""
+        val = self.val_sample.take(val_rows)
         return val if self.train_sample is None else self.train_sample + val
 
 
@@ -115,19 +122,25 @@ class Fold:
         self._makes = workshop.val.take(makes)
         self._judges = workshop.val.take(judges)
         self._judge_sample = workshop.val_sample.take(judges)
-        self._refit_sample = workshop.refit_sample(makes)
+        self._refit_sample = workshop.trial_sample(makes)
         self.path = cache(self._path)
+        self._near = cache(self._path_near)
         self._shift: dict[tuple[Measure, float, Kind], NDArray[np.float64]] = {}
 
     def _path(self, measure: Measure) -> PruningPath:
         problem = self.workshop.problem(measure, self._makes)
         return problem.path(resolution=RESOLUTION * problem.cost_of(problem.unpruned) or None)
 
-    def score(self, measure: Measure, repair: Repair, budget: float) -> float:
-        """Judge the pruning for a budget, with refitted leaves or without."""
-        pruning = within(self.path(measure), budget)
+    def _path_near(self, measure: Measure, budget: float) -> PruningPath:
+        return self.workshop.problem(measure, self._makes).path(budgets=[budget])
+
+    def score(
+        self, measure: Measure, repair: Repair, budget: float, path: PruningPath | None = None
+    ) -> float:
+        """Judge the pruning for a budget (from a path, if it is at hand), with refitted leaves or without."""
+        pruning = within(path or self._near(measure, budget), budget)
         if repair.kind is None:
-            return self._judged(pruning.forest, pruning)
+            return self._judged(pruning, pruning)
         key = measure, budget, repair.kind
         found = refit_pruning(
             pruning,
@@ -138,11 +151,11 @@ class Fold:
             tolerance=ROUGH,
         )
         self._shift[key] = found.shift
-        return self._judged(found.forest, pruning)
+        return self._judged(found, pruning)
 
-    def _judged(self, forest: Forest, pruning: Pruning) -> float:
-        scores = self._judge_sample.leaves(pruning, forest).score
-        return self.workshop.judge(forest, self._judges, scores)
+    def _judged(self, made: Pruning | Refit, pruning: Pruning) -> float:
+        scores = self._judge_sample.leaves(pruning, made.forest).score
+        return self.workshop.judge(made, self._judges, scores)
 
     def scores_for(self, measure: Measure, budgets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Judge the prunings for many (descending) budgets, as they are."""
@@ -156,8 +169,8 @@ class Fold:
                 sample.stop, forest.parent, until, some.size, forest.value, forest.tree_output, forest.base
             )
             for point, total in zip(some, sums, strict=True):
-                pruned = path[int(point)].forest
-                scores.append(self.workshop.judge(pruned, self._judges, total / forest.divisor))
+                made = path[int(point)]
+                scores.append(self.workshop.judge(made, self._judges, total / forest.divisor))
         return np.array(scores)
 
 
@@ -188,8 +201,11 @@ def measures(workshop: Workshop, error: str, loss: str | None) -> list[Measure]:
     remembers = forest.class_weight is not None if forest.is_classifier else forest.variance is not None
     estimates = ["in-bag"] if remembers or has_train else []
     estimates.append("pooled" if has_train and _has_out_of_bag_rows(workshop) else "held-out")
-    losses = ["misclassification", "brier"] if forest.is_classifier and loss is None else [loss]
-    return [Measure(estimate, each) for estimate in estimates for each in losses]
+    if not forest.is_classifier or loss is not None:
+        return [Measure(estimate, loss) for estimate in estimates]
+    # In-bag, where trees know all answers, both losses lead to nearly the same prunings; on other rows, the
+    # Brier score tells more about a node than its label does.
+    return [Measure(each, "misclassification" if each == "in-bag" else "brier") for each in estimates]
 
 
 def _has_out_of_bag_rows(workshop: Workshop) -> bool:
@@ -203,8 +219,10 @@ def repairs(forest: Forest, refit: str | None, ridge: Any) -> list[list[Repair]]
     if refit is None:
         return [[Repair()]]
     kinds = kinds_for(forest) if refit == "auto" else (cast(Kind, refit),)
-    ridges = RIDGES if ridge == "auto" else (ridge,)
-    ladders = [[Repair(kind, strength) for strength in ridges] for kind in kinds]
+    ladders = [
+        [Repair(kind, strength) for strength in (RIDGES_OF[kind] if ridge == "auto" else (ridge,))]
+        for kind in kinds
+    ]
     return [[Repair()], *ladders] if refit == "auto" else ladders
 
 

@@ -20,7 +20,7 @@ from budgetprune.forest import Forest
 
 
 def _has_summed_scores(estimator: Any) -> bool:
-    if estimator.forest_.link == "identity":
+    if estimator._interpreter.link == "identity":
         raise AttributeError("a forest that averages probabilities has no decision_function.")
     return True
 
@@ -144,13 +144,15 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         """
         scores = self._scores(X)
         if self.threshold is None:
-            return self.forest_.answers(scores)
-        return self.classes_[(self.forest_.probabilities(scores)[:, 1] >= self.threshold).astype(np.intp)]
+            return self._interpreter.answers(scores)
+        return self.classes_[
+            (self._interpreter.probabilities(scores)[:, 1] >= self.threshold).astype(np.intp)
+        ]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Estimate the probability of each class, of shape (n_rows, n_classes)."""
         scores = self._scores(X)
-        return self.forest_.probabilities(scores)
+        return self._interpreter.probabilities(scores)
 
     def to_sklearn(self) -> Any:
         if self.threshold is not None:

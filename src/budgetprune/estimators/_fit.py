@@ -31,6 +31,8 @@ from budgetprune.refit import Refit, Sample, refit_pruning
 
 # With fewer validation rows than this, halves of them can tell nothing apart.
 FEWEST_ROWS = 20
+# What is left of the gradient when leaves are refitted for good; finer changes nothing but the time.
+TOLERANCE = 1e-2
 # Shares of the whole cost at which choices are compared if no budget is given.
 SHARES = (0.2, 0.4, 0.7)
 
@@ -78,7 +80,7 @@ def fit_workshop(workshop: Workshop, wishes: Wishes, random: np.random.RandomSta
     path = _path(workshop.problem(measure), wishes)
     tradeoff = trade_off(path, folds, measure, repair, wishes.verbose)
     pruning = pick(path, tradeoff, wishes.budget, wishes.lam)
-    return Fitted(path, tradeoff, choices, pruning, refitted(pruning, repair, workshop.refit_sample()))
+    return Fitted(path, tradeoff, choices, pruning, refitted(pruning, repair, workshop.refit_sample))
 
 
 def pick(path: PruningPath, tradeoff: TradeOff, budget: float | None, lam: float | None) -> Pruning:
@@ -90,7 +92,9 @@ def pick(path: PruningPath, tradeoff: TradeOff, budget: float | None, lam: float
 
 def refitted(pruning: Pruning, repair: Repair, sample: Sample) -> Refit | None:
     """Refit the leaves of a pruning on T and V, if that was chosen."""
-    return None if repair.kind is None else refit_pruning(pruning, sample, repair.kind, repair.ridge)
+    if repair.kind is None:
+        return None
+    return refit_pruning(pruning, sample, repair.kind, repair.ridge, tolerance=TOLERANCE)
 
 
 def _path(problem: PruningProblem, wishes: Wishes) -> PruningPath:

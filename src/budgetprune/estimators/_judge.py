@@ -12,29 +12,30 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from budgetprune.estimators._roles import LabelledRows
-from budgetprune.forest import Forest
+from budgetprune.pruning import Pruning
+from budgetprune.refit import Refit
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Call a scorer on forests as if each were a fitted estimator.
+    """Call a scorer on prunings (refitted or not) as if each were a fitted estimator.
 
     Attributes
     ----------
     scorer : callable ``(estimator, X, y)``
         It gets `sample_weight` and `qid` too if there are any and it has parameters of these names.
-    pose : callable ``(forest, X, scores)``
-        Makes an estimator of a forest whose scores on `X` are known.
+    pose : callable ``(made, X, scores)``
+        Makes an estimator of a pruning whose scores on `X` are known.
     """
 
     scorer: Callable[..., float]
-    pose: Callable[[Forest, Any, NDArray[np.float64]], Any]
+    pose: Callable[[Pruning | Refit, Any, NDArray[np.float64]], Any]
 
-    def __call__(self, forest: Forest, rows: LabelledRows, scores: NDArray[np.float64]) -> float:
+    def __call__(self, made: Pruning | Refit, rows: LabelledRows, scores: NDArray[np.float64]) -> float:
         extras = {"sample_weight": rows.weight, "qid": rows.qid}
         wanted = inspect.signature(self.scorer).parameters
         given = {name: value for name, value in extras.items() if value is not None and name in wanted}
-        return float(self.scorer(self.pose(forest, rows.X, scores), rows.X, rows.y, **given))
+        return float(self.scorer(self.pose(made, rows.X, scores), rows.X, rows.y, **given))
 
 
 @njit(cache=True, parallel=True)

@@ -71,4 +71,4 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the target of each row."""
         scores = self._scores(X)
-        return self.forest_.answers(scores)
+        return self._interpreter.answers(scores)

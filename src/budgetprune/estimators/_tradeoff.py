@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_POINTS = 200
-# A refit at every point takes time, so there are fewer of them.
-MOST_REFITTED = 12
+# A refit takes time. What it gains changes slowly along the path, so it is measured at a few points.
+N_REFITS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +30,17 @@ class TradeOff:
     lam, cost : float64 arrays of shape (n_points,)
         Of the points of `path_`; costs are full costs.
     score : float64 array of shape (n_points,)
-        Cross-fitted: each half of the validation rows judged what the other half (and the training rows)
-        made for that cost. Leaves are refitted if the estimator's are.
+        Cross-fitted: each half of the validation rows judged what the other half (and training rows) made
+        for that cost. If the estimator's leaves are refitted, so are these at a few of the points; what that
+        gains is interpolated between them.
+    is_refitted : bool array of shape (n_points,)
+        Where leaves were refitted, and nothing is interpolated.
     """
 
     lam: NDArray[np.float64]
     cost: NDArray[np.float64]
     score: NDArray[np.float64]
+    is_refitted: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return self.lam.size
@@ -47,7 +51,9 @@ class TradeOff:
             import pandas as pd
         except ImportError as error:
             raise ImportError("to_frame needs pandas: pip install 'budgetprune[pandas]'") from error
-        return pd.DataFrame({"lam": self.lam, "cost": self.cost, "score": self.score})
+        return pd.DataFrame(
+            {"lam": self.lam, "cost": self.cost, "score": self.score, "refitted": self.is_refitted}
+        )
 
     @property
     def best(self) -> int:
@@ -61,16 +67,22 @@ def trade_off(
     path: PruningPath, folds: Sequence[Fold], measure: Measure, repair: Repair, verbose: bool
 ) -> TradeOff:
     """Score points of a path by cross-fitting."""
-    points = evenly_spaced(path.cost, MOST_POINTS if repair.kind is None else MOST_REFITTED)
+    points = evenly_spaced(path.cost, MOST_POINTS)
     cost = path.cost[points]
+    is_refitted = np.zeros(points.size, dtype=np.bool_)
     if not folds:
-        score = np.full(points.size, np.nan)
-    elif repair.kind is None:
-        score = np.mean([fold.scores_for(measure, cost) for fold in folds], axis=0)
-    else:
-        bar = tqdm(cost, desc="scoring the path", disable=not verbose)
-        score = np.array([np.mean([fold.score(measure, repair, each) for fold in folds]) for each in bar])
-    return TradeOff(path.lam[points], cost, score)
+        return TradeOff(path.lam[points], cost, np.full(points.size, np.nan), is_refitted)
+    score = np.mean([fold.scores_for(measure, cost) for fold in folds], axis=0)
+    if repair.kind is not None:
+        some = evenly_spaced(cost, N_REFITS)
+        is_refitted[some] = True
+        bar = tqdm(cost[some], desc="scoring the path", disable=not verbose)
+        reached = [
+            np.mean([fold.score(measure, repair, each, fold.path(measure)) for fold in folds]) for each in bar
+        ]
+        gained = np.array(reached) - score[some]
+        score += np.interp(cost, cost[some][::-1], gained[::-1])
+    return TradeOff(path.lam[points], cost, score, is_refitted)
 
 
 def evenly_spaced(cost: NDArray[np.float64], n_points: int) -> NDArray[np.intp]:

@@ -18,8 +18,9 @@ from budgetprune.refit._minimum import Minimum, yardstick
 
 # A few steps are the rule; leaves whose rows are all on one side, without a ridge, take the most.
 MAX_STEPS = 100
-# A step need not be exact while the goal is far: its residual is this share of the gradient.
-STEP_ACCURACY = 0.1
+# A step need not be exact while the goal is far: its residual is at most this share of the gradient, and
+# falls with the gradient, so that the last steps are good ones (Eisenstat and Walker).
+LOOSEST = 0.5
 # A step is shortened until the objective falls by this share of what its slope promises (Armijo).
 SUFFICIENT = 1e-4
 MAX_HALVINGS = 40
@@ -65,7 +66,7 @@ def minimise(
     reference = yardstick(leaves, old.norm, weight[:, np.newaxis] * old.by_row.gradient)
     n_steps = 0
     while here.norm > tolerance * reference and n_steps < max_steps:
-        new = objective.step(here)
+        new = objective.step(here, min(LOOSEST, np.sqrt(here.norm / reference)))
         if new is None or (new.norm >= here.norm and here.value.total - new.value.total <= here.value.noise):
             break  # rounding is all that is left between here and the minimum
         here, n_steps = new, n_steps + 1
@@ -116,11 +117,9 @@ class Objective:
         self.leaves.add_sums(self.weight[:, np.newaxis] * by_row.gradient, gradient)
         return Point(shift, scores, value, by_row, gradient, length(gradient))
 
-    def step(self, here: Point) -> Point | None:
+    def step(self, here: Point, accuracy: float) -> Point | None:
         """Go a Newton step, or as much of it as lowers the objective; None if nothing does."""
-        step = conjugate_gradients(
-            self.hessian(here), -here.gradient, self.diagonal(here.by_row), STEP_ACCURACY
-        )
+        step = conjugate_gradients(self.hessian(here), -here.gradient, self.diagonal(here.by_row), accuracy)
         slope, along = dot(here.gradient, step), self.leaves.scores(step)
         share = 1.0 if self.loss == "squared" else FARTHEST / max(FARTHEST, abs(along).max())
         for _ in range(MAX_HALVINGS):

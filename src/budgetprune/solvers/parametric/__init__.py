@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.path import PruningPath, breakpoints
+from budgetprune.path import ROUNDING, PruningPath, breakpoints
 from budgetprune.problem._checks import all_at_least_zero, at_least_zero
 from budgetprune.pruning import Pruning
 from budgetprune.solvers.parametric._answer import incidence_flow, node_levels
@@ -37,6 +37,7 @@ def path(
     problem: PruningProblem,
     *,
     lams: ArrayLike | None = None,
+    budgets: ArrayLike | None = None,
     resolution: float | None = None,
     certify: bool = False,
     verbose: bool = False,
@@ -47,46 +48,62 @@ def path(
     ----------
     lams : array-like, optional
         Only these are solved for.
+    budgets : array-like, optional
+        Only the points next to these average costs are looked for: those that ``path.at(budget=)`` would pick
+        from the complete path, and the next more expensive ones.
     resolution : float, optional
         Neighbouring points may differ by this much in cost: breakpoints that lie closer together are not told
-        apart. With neither, the path is complete.
+        apart. Without any of these, the path is complete.
     certify : bool
         Prove every point. One flow proves all points of a complete path, so that is what is computed then;
-        `lams` and `resolution` choose among its points.
+        `lams`, `budgets` and `resolution` choose among its points.
     verbose : bool
         Show progress.
     """
-    if lams is not None and resolution is not None:
-        raise InvalidInputError("give lams or resolution, not both.")
+    if sum(wish is not None for wish in (lams, budgets, resolution)) > 1:
+        raise InvalidInputError("give only one of lams, budgets and resolution.")
     grid = None if lams is None else np.unique(all_at_least_zero(lams, "lam"))
     if grid is not None and not grid.size:
         raise InvalidInputError("lams is empty; name at least one, or leave it out for the complete path.")
     if resolution is not None and at_least_zero(resolution, "resolution") == 0:
         raise InvalidInputError("resolution must be a positive amount of cost; leave it out for all points.")
+    wanted = None if budgets is None else all_at_least_zero(budgets, "budget")
+    if wanted is not None and problem.computation.any():
+        raise InvalidInputError("budgets are about cost alone; with a computation_weight, leave them out.")
     if certify:
-        return _certified_path(problem, grid, resolution, verbose)
+        return _certified_path(problem, grid, wanted, resolution, verbose)
     choose = at_density if grid is None else on_grid(grid)
+    if wanted is not None:
+        choose = next_to(wanted)
     if resolution is not None:
         choose = down_to(resolution)
     closure, _, levels = _run(problem, choose, verbose)
     critical = node_levels(problem, closure, levels.critical)
-    if resolution is not None:
+    if resolution is not None or wanted is not None:
         grid = where_changed(critical, np.unique([0.0, *levels.tested]))
     return PruningPath.of(problem, critical, lams=grid, complete=grid is None)
 
 
 def _certified_path(
-    problem: PruningProblem, grid: NDArray[np.float64] | None, resolution: float | None, verbose: bool
+    problem: PruningProblem,
+    grid: NDArray[np.float64] | None,
+    budgets: NDArray[np.float64] | None,
+    resolution: float | None,
+    verbose: bool,
 ) -> PruningPath:
     """Compute a complete path, and a bound for each of the points that are asked for."""
     closure, net, levels = _run(problem, at_density, verbose)
     critical = node_levels(problem, closure, levels.critical)
-    is_complete = grid is None and resolution is None
+    is_complete = grid is None and budgets is None and resolution is None
     if grid is None:
         grid = breakpoints(critical)
     if resolution is not None:
         _, cost, _ = problem.trade_off(critical, grid)
         grid = grid[stepping_stones(cost, resolution)]
+    if budgets is not None:
+        _, cost, _ = problem.trade_off(critical, grid)
+        within = np.searchsorted(-cost, -budgets * (1 + ROUNDING))
+        grid = grid[np.unique(np.clip(np.append(within, within - 1), 0, grid.size - 1))]
     # The flow fills the pairs of a slice at the slice's own level, so scaled down it fills them at any lower
     # one, and at any higher one it fits: one flow proves the whole path.
     level = np.full(problem.forest.n_nodes, np.inf)
@@ -124,7 +141,7 @@ def stepping_stones(cost: NDArray[np.float64], resolution: float) -> list[int]:
 def on_grid(grid: NDArray[np.float64]) -> Choice:
     """Ask for what happens at the levels of a grid."""
 
-    def choose(gain: float, cost: float, low: float, high: float) -> float | None:
+    def choose(gain: float, cost: float, low: float, high: float, spent: float) -> float | None:
         first, last = np.searchsorted(grid, low, side="right"), np.searchsorted(grid, high)
         return float(grid[(first + last) // 2]) if first < last else None
 
@@ -134,7 +151,17 @@ def on_grid(grid: NDArray[np.float64]) -> Choice:
 def down_to(resolution: float) -> Choice:
     """Ask for every breakpoint, but do not take slices apart that cost no more than `resolution`."""
 
-    def choose(gain: float, cost: float, low: float, high: float) -> float | None:
+    def choose(gain: float, cost: float, low: float, high: float, spent: float) -> float | None:
         return None if cost <= resolution and high < np.inf else at_density(gain, cost, low, high)
+
+    return choose
+
+
+def next_to(budgets: NDArray[np.float64]) -> Choice:
+    """Ask for the breakpoints on both sides of each budget, and take nothing else apart."""
+
+    def choose(gain: float, cost: float, low: float, high: float, spent: float) -> float | None:
+        is_divided = ((spent < budgets) & (budgets * (1 + ROUNDING) < spent + cost)).any()
+        return at_density(gain, cost, low, high) if is_divided or high == np.inf else None
 
     return choose

@@ -31,13 +31,16 @@ HAIR = 1 + 2.0**-48
 WORTH_SHARING = 20_000
 
 
-def at_density(gain: float, cost: float, low: float, high: float) -> float | None:
+def at_density(gain: float, cost: float, low: float, high: float, spent: float = 0.0) -> float | None:
     """Test where all of the slice and nothing of it are worth the same: this asks for every breakpoint."""
     return gain / cost if gain > 0 and cost > 0 else None
 
 
 class Slice(NamedTuple):
-    """Blocks and pairs, as ranges of two permutations, that are kept at `low` and pruned at `high`."""
+    """Blocks and pairs, as ranges of two permutations, that are kept at `low` and pruned at `high`.
+
+    What is kept at `high` already has cost `spent`.
+    """
 
     first_block: int
     last_block: int
@@ -45,10 +48,11 @@ class Slice(NamedTuple):
     last_pair: int
     low: float
     high: float
+    spent: float
 
 
-# Given gain, cost and interval of a slice: the next level to test, or None to leave the slice alone.
-Choice = Callable[[float, float, float, float], float | None]
+# Given gain, cost, interval and `spent` of a slice: the next level to test, or None to leave the slice alone.
+Choice = Callable[[float, float, float, float, float], float | None]
 
 
 @dataclass(frozen=True)
@@ -93,14 +97,14 @@ def find_levels(
     worthwhile = np.zeros(n_blocks, np.bool_)
     tested: list[float] = []
     n_slices = 1
-    todo = [Slice(0, n_blocks, 0, n_pairs, 0.0, np.inf)] if n_blocks else []
+    todo = [Slice(0, n_blocks, 0, n_pairs, 0.0, np.inf, 0.0)] if n_blocks else []
     with tqdm(total=n_blocks, desc="path", unit="split", disable=not verbose) as progress:
         while todo:
             part = todo.pop()
             here = blocks[part.first_block : part.last_block]
             paid = pairs[part.first_pair : part.last_pair]
             value, cost = gain[here].sum() / unit, net.price[paid].sum() / unit
-            level = choose(value, cost, part.low, part.high)
+            level = choose(value, cost, part.low, part.high, part.spent)
             if level is None:
                 # At `low` the slice is kept, but for what merely breaks even.
                 critical[here] = part.high
@@ -127,7 +131,8 @@ def find_levels(
                 raise SolverError("a slice could not be cut at its own density; please report this.")
             b, p = part.first_block + b, part.first_pair + p
             if b < part.last_block:
-                todo.append(part._replace(first_block=b, first_pair=p, high=level))
+                spent = part.spent + net.price[pairs[part.first_pair : p]].sum() / unit
+                todo.append(part._replace(first_block=b, first_pair=p, high=level, spent=spent))
             todo.append(part._replace(last_block=b, last_pair=p, low=level))
     settle_ties(net.parent, net.up, worthwhile, critical)
     return Levels(critical, routed, tested)

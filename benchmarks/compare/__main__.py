@@ -1,0 +1,94 @@
+"""``python -m benchmarks.compare``: mean and spread over seeds, on test rows, at full cost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.compare.data import DATA_SETS, DataSet
+from benchmarks.compare.methods import Entry, forest_methods, lightgbm_methods
+from benchmarks.measure import BenchmarkError
+from budgetprune._files import written_atomically
+
+Result = dict[str, Any]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is not in the result file yet, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5, help="repetitions (default 5)")
+    parser.add_argument("--out", type=Path, default=Path("output/compare.json"), help="results; resumed")
+    parser.add_argument("--only", help="only the data set of this name")
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the rows, to try the command")
+    options = parser.parse_args(arguments)
+    results: list[Result] = json.loads(options.out.read_text()) if options.out.exists() else []
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    chosen = [data for data in DATA_SETS if options.only in (None, data.name)]
+    try:
+        for seed in range(options.seeds):
+            for data in chosen:
+                run(data, seed, results, options.out, shrink=20 if options.quick else 1)
+    except BenchmarkError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for data in chosen:
+        print(table(data, [result for result in results if result["data"] == data.name]))
+    return 0
+
+
+def run(data: DataSet, seed: int, results: list[Result], out: Path, *, shrink: int) -> None:
+    """Run all methods on one division of the rows; each is saved when it is done."""
+    split = None
+    for name, method in {**forest_methods(), **lightgbm_methods()}.items():
+        if any((done["data"], done["seed"], done["method"]) == (data.name, seed, name) for done in results):
+            continue
+        split = split or data.divide(seed, shrink)
+        for entry in method(split, data.budgets):
+            cost, accuracy = entry.on(split.test)
+            results.append(_record(data, seed, name, entry, cost, accuracy))
+            print(f"{data.name}, seed {seed}, {name}, budget {entry.budget}: {accuracy:.4f} at {cost:.2f}")
+        with written_atomically(out) as handle:
+            handle.write(json.dumps(results, indent=1).encode())
+
+
+def _record(data: DataSet, seed: int, name: str, entry: Entry, cost: float, accuracy: float) -> Result:
+    return {
+        "data": data.name,
+        "seed": seed,
+        "method": name,
+        "budget": entry.budget,
+        "cost": cost,
+        "accuracy": accuracy,
+        "seconds_growing": entry.seconds_growing,
+        "seconds_pruning": entry.seconds_pruning,
+        "note": entry.note,
+    }
+
+
+def table(data: DataSet, results: list[Result]) -> str:
+    """Mean and standard deviation over seeds, one line per method and budget."""
+    lines = [
+        f"\n{data.name}: {data.n_train:,} training rows, {data.n_val:,} validation rows, unit costs, "
+        f"full cost, test rows, {len({result['seed'] for result in results})} seeds",
+        f"{'method':24}{'budget':>8}{'cost':>16}{'accuracy':>20}{'pruning / growing':>20}",
+    ]
+    keys = dict.fromkeys((result["method"], result["budget"]) for result in results)
+    for method, budget in keys:
+        some = [result for result in results if (result["method"], result["budget"]) == (method, budget)]
+        cost, accuracy = (np.array([result[name] for result in some]) for name in ("cost", "accuracy"))
+        ratio = np.mean([result["seconds_pruning"] / result["seconds_growing"] for result in some])
+        lines.append(
+            f"{method:24}{'' if budget is None else budget:>8}"
+            f"{cost.mean():>10.2f} ± {cost.std():.2f}{accuracy.mean():>13.4f} ± {accuracy.std():.4f}"
+            f"{'' if np.isnan(ratio) or method.startswith('LightGBM') else f'{ratio:.2f}':>16}"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
