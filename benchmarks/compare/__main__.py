@@ -24,6 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=5, help="repetitions (default 5)")
     parser.add_argument("--out", type=Path, default=Path("output/compare.json"), help="results; resumed")
     parser.add_argument("--only", help="only the data set of this name")
+    parser.add_argument("--methods", nargs="+", help="only the methods of these names")
     parser.add_argument("--quick", action="store_true", help="a twentieth of the rows, to try the command")
     options = parser.parse_args(arguments)
     results: list[Result] = json.loads(options.out.read_text()) if options.out.exists() else []
@@ -32,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for seed in range(options.seeds):
             for data in chosen:
-                run(data, seed, results, options.out, shrink=20 if options.quick else 1)
+                run(data, seed, results, options, shrink=20 if options.quick else 1)
     except BenchmarkError as error:
         print(error, file=sys.stderr)
         return 1
@@ -41,17 +42,22 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def run(data: DataSet, seed: int, results: list[Result], out: Path, *, shrink: int) -> None:
+def run(data: DataSet, seed: int, results: list[Result], options: Any, *, shrink: int) -> None:
     """Run all methods on one division of the rows; each is saved when it is done."""
-    split = None
-    for name, method in {**forest_methods(), **lightgbm_methods()}.items():
+    split, methods, out = None, options.methods, options.out
+    for name, method in {**forest_methods(), **lightgbm_methods(data.grid)}.items():
+        if methods and name not in methods:
+            continue
         if any((done["data"], done["seed"], done["method"]) == (data.name, seed, name) for done in results):
             continue
         split = split or data.divide(seed, shrink)
         for entry in method(split, data.budgets):
             cost, accuracy = entry.on(split.test)
             results.append(_record(data, seed, name, entry, cost, accuracy))
-            print(f"{data.name}, seed {seed}, {name}, budget {entry.budget}: {accuracy:.4f} at {cost:.2f}")
+            print(
+                f"{data.name}, seed {seed}, {name}, budget {entry.budget}: {accuracy:.4f} at {cost:.2f}",
+                flush=True,
+            )
         with written_atomically(out) as handle:
             handle.write(json.dumps(results, indent=1).encode())
 

@@ -13,6 +13,16 @@ from benchmarks.shapes import DATA, data_file
 
 
 @dataclass(frozen=True)
+class BoostingGrid:
+    """What LightGBM is tuned over: tradeoff of its feature costs, leaves per tree, rounds."""
+
+    tradeoffs: tuple[float, ...]
+    leaves: tuple[int, ...]
+    rounds: tuple[int, ...]
+    learning_rate: float
+
+
+@dataclass(frozen=True)
 class DataSet:
     """Where rows come from, how many do what, and the budgets of interest (unit costs)."""
 
@@ -22,6 +32,7 @@ class DataSet:
     n_val: int
     n_test: int | None
     budgets: tuple[float, ...]
+    grid: BoostingGrid
 
     def divide(self, seed: int, shrink: int = 1) -> Split:
         """Shuffle and divide the rows; `shrink` takes fewer of each, for a quick run."""
@@ -60,6 +71,22 @@ class Split:
 
 
 DATA_SETS = (
-    DataSet("Covertype", "covtype.npz", 36_603, 15_688, 58_101, (6.5, 10.0, 14.0, 20.0)),
-    DataSet("MiniBooNE", "miniboone.npz", 25_500, 11_000, None, (4.0, 7.0, 12.0, 16.5, 22.5)),
+    DataSet(
+        "Covertype",
+        "covtype.npz",
+        36_603,
+        15_688,
+        58_101,
+        budgets=(6.5, 10.0, 14.0, 20.0),
+        grid=BoostingGrid((0.003, 0.01, 0.03, 0.1), (63, 255), (50, 100), 0.2),
+    ),
+    DataSet(
+        "MiniBooNE",
+        "miniboone.npz",
+        25_500,
+        11_000,
+        None,
+        budgets=(4.0, 7.0, 12.0, 16.5, 22.5),
+        grid=BoostingGrid((0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2), (31, 63), (50, 100, 200), 0.1),
+    ),
 )

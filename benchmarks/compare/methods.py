@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from typing import Any
 
 import lightgbm
@@ -13,15 +15,12 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
-from benchmarks.compare.data import Split
+from benchmarks.compare.data import BoostingGrid, Split
 from budgetprune import BudgetPruneClassifier, FeatureCosts, Forest
 from budgetprune.acquisition import sources_used
 
-# LightGBM's grid: what it is tuned over, and what our pruning may start from.
-TRADEOFFS = (0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
-LEAVES = (31, 63)
-ROUNDS = (50, 100, 200)
-MILD = (0.003, 0.01, 0.03)
+# Our pruning starts from models that cost at most this many times the budget: trained with mild costs.
+MILD = 2.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +81,7 @@ def forest_methods() -> dict[str, Method]:
         model, growing = grow(split)
         for budget in budgets:
             estimator = BudgetPruneClassifier(FrozenEstimator(model), budget=budget, random_state=split.seed)
-            elapsed, fitted = timed(lambda estimator=estimator: estimator.fit(**split.rows))  # type: ignore[misc]
+            elapsed, fitted = timed(partial(estimator.fit, **split.rows))
             yield Entry(budget, fitted, growing, elapsed, str(fitted.choices_))
 
     return {"forest": whole, "paper": paper, "ours": ours}
@@ -91,77 +90,104 @@ def forest_methods() -> dict[str, Method]:
 # --- LightGBM -----------------------------------------------------------------------------------------------
 
 
-def boosted(rows: tuple[Any, Any], tradeoff: float, n_leaves: int, n_rounds: int, seed: int) -> Any:
-    """Train LightGBM with a price of 1 for each feature of each row that has not used it yet."""
-    X, y = rows
-    return lightgbm.LGBMClassifier(
-        n_estimators=n_rounds,
-        num_leaves=n_leaves,
-        n_jobs=2,
-        random_state=seed,
-        verbose=-1,
-        cegb_tradeoff=tradeoff,
-        cegb_penalty_feature_lazy=[1.0] * X.shape[1],
-    ).fit(X, y)
+@dataclass(frozen=True)
+class Setting:
+    """How LightGBM is trained, with a price of 1 for each feature of each row that has not used it yet."""
 
+    tradeoff: float
+    n_leaves: int
+    n_rounds: int
+    learning_rate: float
+    seed: int
 
-def first_rounds(model: Any, n_rounds: int) -> Any:
-    """The model as it was after some rounds."""
-    text = model.booster_.model_to_string(num_iteration=n_rounds)
-    return RelabelledBooster(lightgbm.Booster(model_str=text), model.classes_)
+    def train(self, rows: tuple[Any, Any]) -> Any:
+        X, y = rows
+        return lightgbm.LGBMClassifier(
+            n_estimators=self.n_rounds,
+            num_leaves=self.n_leaves,
+            learning_rate=self.learning_rate,
+            n_jobs=2,
+            random_state=self.seed,
+            verbose=-1,
+            cegb_tradeoff=self.tradeoff,
+            cegb_penalty_feature_lazy=[1.0] * X.shape[1],
+        ).fit(X, y)
 
 
 @dataclass(frozen=True, eq=False)
-class RelabelledBooster:
-    """A plain Booster numbers the classes; this one knows their names."""
+class Trained:
+    """A model trained on T, and its average cost and accuracy on V."""
 
-    booster: Any
-    classes: NDArray[Any]
-
-    def on(self, rows: tuple[NDArray[Any], NDArray[Any]]) -> tuple[float, float]:
-        X, y = rows
-        return Entry(None, self.booster).on((X, np.searchsorted(self.classes, y)))
+    setting: Setting
+    model: Any
+    cost: float
+    accuracy: float
 
 
-def lightgbm_methods() -> dict[str, Method]:
+def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
     """CEGB tuned on V and retrained on T and V; and our pruning of models that it trains with mild costs."""
+    cache: dict[int, tuple[list[Trained], float]] = {}
+
+    def trained(split: Split) -> tuple[list[Trained], float]:
+        """All models of the grid, and how long that took; both methods share them."""
+        if split.seed not in cache:
+            cache.clear()
+            elapsed, models = timed(lambda: list(_train_grid(grid, split)))
+            cache[split.seed] = models, elapsed
+        return cache[split.seed]
 
     def cegb(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
-        start = time.perf_counter()
-        tried: list[tuple[float, float, tuple[float, int, int]]] = []
-        for tradeoff in TRADEOFFS:
-            for n_leaves in LEAVES:
-                model = boosted(split.train, tradeoff, n_leaves, max(ROUNDS), split.seed)
-                for n_rounds in ROUNDS:
-                    cost, accuracy = first_rounds(model, n_rounds).on(split.val)
-                    tried.append((cost, accuracy, (tradeoff, n_leaves, n_rounds)))
-        tuning = time.perf_counter() - start
+        models, tuning = trained(split)
         for budget in budgets:
-            within = [trial for trial in tried if trial[0] <= budget]
+            within = [each for each in models if each.cost <= budget]
             if within:
-                setting = max(within, key=lambda trial: trial[1])[2]
-                yield Entry(
-                    budget, boosted(split.train_and_val, *setting, split.seed), tuning, 0.0, str(setting)
-                )
+                setting = max(within, key=lambda each: each.accuracy).setting
+                yield Entry(budget, setting.train(split.train_and_val), tuning, 0.0, str(setting))
 
     def ours(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
-        bases = [boosted(split.train, tradeoff, 31, max(ROUNDS), split.seed) for tradeoff in MILD]
+        models, _ = trained(split)
+        # Of each tradeoff, the model that is most accurate on V after all rounds.
+        full = [
+            max(
+                (each for each in models if (each.setting.tradeoff, each.setting.n_rounds) == last),
+                key=lambda each: each.accuracy,
+            )
+            for last in product(grid.tradeoffs, [max(grid.rounds)])
+        ]
         for budget in budgets:
+            mild = [each for each in full if budget <= each.cost <= MILD * budget]
+            bases = mild or [max(full, key=lambda each: each.cost)]
             start = time.perf_counter()
-            fitted = [
-                BudgetPruneClassifier(FrozenEstimator(base), budget=budget, random_state=split.seed).fit(
-                    **split.rows
-                )
-                for base in bases
-            ]
+            fitted = [_pruned(split, each, budget) for each in bases]
+            elapsed = time.perf_counter() - start
             # The best by cross-fitting inside V at this budget.
             scores = [max(trial.score for trial in each.choices_.trials) for each in fitted]
             best = int(np.argmax(scores))
-            elapsed = time.perf_counter() - start
-            note = f"tradeoff {MILD[best]}, {fitted[best].choices_}"
+            note = f"{bases[best].setting}, {fitted[best].choices_}"
             yield Entry(budget, fitted[best], np.nan, elapsed, note)
 
     return {"LightGBM, tuned CEGB": cegb, "ours on LightGBM": ours}
+
+
+def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier:
+    frozen = FrozenEstimator(base.model)
+    return BudgetPruneClassifier(frozen, budget=budget, random_state=split.seed).fit(**split.rows)
+
+
+def _train_grid(grid: BoostingGrid, split: Split) -> Iterator[Trained]:
+    for tradeoff, n_leaves in product(grid.tradeoffs, grid.leaves):
+        last = Setting(tradeoff, n_leaves, max(grid.rounds), grid.learning_rate, split.seed)
+        model = last.train(split.train)
+        for n_rounds in grid.rounds:
+            cost, accuracy = _after_rounds(model, n_rounds, split.val)
+            yield Trained(replace(last, n_rounds=n_rounds), model, cost, accuracy)
+
+
+def _after_rounds(model: Any, n_rounds: int, rows: tuple[Any, Any]) -> tuple[float, float]:
+    """Cost and accuracy of a model as it was after some rounds."""
+    booster = lightgbm.Booster(model_str=model.booster_.model_to_string(num_iteration=n_rounds))
+    X, y = rows
+    return Entry(None, booster).on((X, np.searchsorted(model.classes_, y)))  # a Booster numbers the classes
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
