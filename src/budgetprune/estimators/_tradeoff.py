@@ -31,10 +31,10 @@ class TradeOff:
         Of the points of `path_`; costs are full costs.
     score : float64 array of shape (n_points,)
         Cross-fitted: each half of the validation rows judged what the other half (and training rows) made
-        for that cost. If the estimator's leaves are refitted, so are these at a few of the points; what that
-        gains is interpolated between them.
+        for that cost. If the estimator's leaves are refitted, so are these at a few of the points, on one
+        half; what that gains is interpolated between them, and added everywhere.
     is_refitted : bool array of shape (n_points,)
-        Where leaves were refitted, and nothing is interpolated.
+        Where leaves were refitted.
     """
 
     lam: NDArray[np.float64]
@@ -76,12 +76,11 @@ def trade_off(
     if repair.kind is not None:
         some = evenly_spaced(cost, N_REFITS)
         is_refitted[some] = True
+        fold = folds[0]  # what a refit gains differs little between the halves
+        plain = fold.scores_for(measure, cost[some])
         bar = tqdm(cost[some], desc="scoring the path", disable=not verbose)
-        reached = [
-            np.mean([fold.score(measure, repair, each, fold.path(measure)) for fold in folds]) for each in bar
-        ]
-        gained = np.array(reached) - score[some]
-        score += np.interp(cost, cost[some][::-1], gained[::-1])
+        reached = np.array([fold.score(measure, repair, each, fold.path(measure)) for each in bar])
+        score += np.interp(cost, cost[some][::-1], (reached - plain)[::-1])
     return TradeOff(path.lam[points], cost, score, is_refitted)
 
 
