@@ -87,7 +87,7 @@ def test_faults_are_named(forest, X, change, message):
 
 def test_missing_values_are_refused_where_they_cannot_be_routed(get_case, X):
     X[4, 1] = np.nan
-    with pytest.raises(InvalidInputError, match="missing value in row 4, feature 1"):
+    with pytest.raises(InvalidInputError, match=r"missing value \(NaN\) in row 4, feature 1"):
         get_case("extra tree, best splitter").forest.prepare_rows(X)
 
 

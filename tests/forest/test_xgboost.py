@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from scipy import sparse
 
 from budgetprune._losses import derivatives
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
@@ -383,3 +384,15 @@ def test_unknown_fields_of_trees_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(booster, "save_raw", lambda _: json.dumps(document).encode())
     with pytest.raises(UnsupportedModelError, match=r"version of XGBoost.*\(oblique\)"):
         Forest.from_model(booster)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.coo_matrix])
+def test_what_a_sparse_matrix_does_not_store_is_missing(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5)) * (rng.random((200, 5)) < 0.5)
+    model = xgb.XGBRegressor(n_estimators=5).fit(make(X), X @ np.arange(5) + (X == 0) @ np.ones(5))
+    forest = Forest.from_model(model)
+    rows = make(X)
+    rows.data[:20] = 0.0  # stored zeros are zeros
+    assert np.allclose(forest.predict(rows), model.predict(rows), atol=1e-5)
+    assert not np.allclose(forest.predict(rows), forest.predict(rows.toarray()), atol=1e-2)

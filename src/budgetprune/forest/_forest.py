@@ -90,6 +90,8 @@ class Forest:
     categories : tuple with one entry per feature, or None
         The categories of each feature that has any, in the order in which they are numbered; None for a
         feature that is a number (or is numbered by whoever calls).
+    absent_is_missing : bool
+        Whether what a sparse matrix does not store is missing (to XGBoost), or zero (to all others).
     """
 
     tree_start: NDArray[np.int64]
@@ -122,6 +124,7 @@ class Forest:
     tree_round: NDArray[np.int32] | None = None
     split_gain: NDArray[np.float64] | None = None
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
+    absent_is_missing: bool = False
 
     def __post_init__(self) -> None:
         for name, dtype in _checks.ARRAYS.items():
@@ -220,6 +223,7 @@ class Forest:
             dtype=self.input_dtype,
             allow_nan=self.missing != "forbidden",
             categories=self.categories,
+            absent=np.nan if self.absent_is_missing else 0.0,
         )
 
     def apply(self, X: Any) -> NDArray[np.int32]:

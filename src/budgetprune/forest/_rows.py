@@ -20,6 +20,7 @@ def as_rows(
     dtype: np.dtype[Any],
     allow_nan: bool,
     categories: tuple[tuple[Any, ...] | None, ...] | None = None,
+    absent: float = 0.0,
 ) -> NDArray[Any]:
     """Validate `X` and return it as a C-contiguous array in the precision in which the model compares.
 
@@ -31,13 +32,14 @@ def as_rows(
     categories : of each feature that has any, in the order of their numbers
         Columns of a table hold categories; anything else holds their numbers. A category that is unknown
         becomes a missing value.
+    absent : what a sparse matrix means by entries that it does not store
     """
     columns = _column_names(X)
     if columns is not None and feature_names is not None:
         _check_names(columns, feature_names, name)
     if categories is not None and len(getattr(X, "columns", ())) == len(categories):
         X = encode_table(X, name, categories)
-    rows = _as_numbers(X, name, dtype)
+    rows = _as_numbers(X, name, dtype, absent)
     if rows.ndim != 2:
         raise InvalidInputError(
             f"{name} must be a table (rows x features), but has {rows.ndim} dimension(s)."
@@ -80,11 +82,11 @@ def _check_names(columns: tuple[str, ...], expected: tuple[str, ...], name: str)
     )
 
 
-def _as_numbers(X: Any, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _as_numbers(X: Any, name: str, dtype: np.dtype[Any], absent: float) -> NDArray[Any]:
     """Densify, take the missing values of tables for NaN, and round to the model's precision."""
     try:
         if hasattr(X, "toarray"):
-            X = X.toarray()
+            X = X.toarray() if absent == 0 else _filled(X, absent)
         elif hasattr(X, "get_columns"):
             X = _from_polars(X)
         elif hasattr(X, "iloc") and not _is_plain(X):
@@ -99,6 +101,15 @@ def _as_numbers(X: Any, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
         raise InvalidInputError(
             f"{name} must hold numbers only ({error}); encode text, dates and categories as in training."
         ) from error
+
+
+def _filled(matrix: Any, absent: float) -> NDArray[np.float64]:
+    """Densify a sparse matrix; stored zeros are zeros, and what is not stored is `absent`."""
+    stored = matrix.tocoo()
+    stored.sum_duplicates()
+    rows = np.full(stored.shape, absent)
+    rows[stored.row, stored.col] = stored.data
+    return rows
 
 
 def _from_polars(table: Any) -> NDArray[np.float64]:

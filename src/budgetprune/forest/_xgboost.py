@@ -83,6 +83,7 @@ def _from_xgboost(model: Any) -> Forest:
         feature_names=tuple(names) if names else None,
         input_dtype=np.dtype(np.float32),
         missing="nan",
+        absent_is_missing=True,
         origin=model,
         origin_node=np.concatenate(kept)[order].astype(np.int32),
         loss=saved.objective.loss,
