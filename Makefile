@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-large format clean
+.PHONY: demo test check bench bench-large compare format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,10 @@ bench: $(VENV)/installed-bench
 
 bench-large: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks --large --out output/bench-large.json
+
+# Accuracy for cost on the real data sets, five seeds: takes hours, and goes on where it was stopped.
+compare: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks.compare
 
 clean:
 	rm -rf $(VENV) output build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
