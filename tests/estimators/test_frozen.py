@@ -108,13 +108,28 @@ def test_leaves_of_a_frozen_model_are_refitted_on_the_rows_given():
     assert refitted.score(X_VAL, Y_VAL) > plain.score(X_VAL, Y_VAL)
 
 
-def test_frozen_model_needs_no_other_rows():
-    frozen = FrozenEstimator(CLASSIFIERS["RandomForest"]())
-    with pytest.raises(InvalidInputError, match="pass the validation rows as X and y"):
-        BudgetPruneClassifier(frozen).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
-    for error in ("out-of-bag", "pooled"):
-        with pytest.raises(InvalidInputError, match="comes without them; use 'in-bag', 'held-out' or 'auto'"):
-            BudgetPruneClassifier(frozen, error=error).fit(X_VAL, Y_VAL)
+@pytest.mark.parametrize("error", ["out-of-bag", "pooled"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_a_frozen_model_was_trained_on(error, weighted):
+    """With them, errors can be measured where its trees have not been; they still count no costs."""
+    weight = np.arange(300) % 3.0 if weighted else None
+    model = RandomForestClassifier(6, max_depth=5, random_state=0).fit(X, Y, weight)
+    fixed = {"error": error, "loss": "brier", "refit": None, "lam": 0.01}
+    pruner = BudgetPruneClassifier(FrozenEstimator(model), **fixed)
+    pruner.fit(X, Y, weight, X_val=X_VAL, y_val=Y_VAL)
+    problem = PruningProblem(
+        Forest.from_model(model),
+        *(X_VAL, Y_VAL),
+        error=error,
+        loss="brier",
+        X_train=X,
+        y_train=Y,
+        sample_weight_train=weight,
+    )
+    assert same_trees(pruner.forest_, problem.path().at(lam=0.01).forest)
+    assert pruner.cost_ == pytest.approx(pruner.acquisition_cost(X_VAL).mean())
+    with pytest.raises(InvalidInputError, match=r"write fit\(X_train, y_train, X_val=..., y_val=...\)"):
+        BudgetPruneClassifier(FrozenEstimator(model), error=error).fit(X_VAL, Y_VAL)
 
 
 def test_frozen_model_that_was_never_fitted():

@@ -31,7 +31,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.estimators._choice import Repair, Workshop
 from budgetprune.estimators._fit import Wishes, fit_workshop, refitted
 from budgetprune.estimators._judge import Judge
-from budgetprune.estimators._parameters import check_parameters, check_queries
+from budgetprune.estimators._parameters import check_estimate_possible, check_parameters, check_queries
 from budgetprune.estimators._pruned import PrunedForest
 from budgetprune.estimators._roles import LabelledRows, divide
 from budgetprune.forest import Forest
@@ -144,6 +144,7 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         check_queries(self, qid)
         given = self._check_rows(X, y, sample_weight, qid, reset=True)
         extra = self._check_extra(X_val, y_val, sample_weight_val, qid_val, with_qid=qid is not None)
+        check_estimate_possible(self, has_train=extra is not None)
         random = check_random_state(self.random_state)
         with _threads(self.n_jobs):
             train, val, self.estimator_ = self._grow(given, extra, random)
@@ -199,15 +200,12 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         check_consistent_length(X, y)
         if weight is not None:
             weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+            if not weight.any():
+                raise InvalidInputError("sample_weight is zero in all rows; at least one row must count.")
         if qid is not None:
             qid = column_or_1d(qid)
             check_consistent_length(y, qid)
-        rows = LabelledRows(X, y, weight, qid)
-        if weight is None or weight.all():
-            return rows
-        if not weight.any():
-            raise InvalidInputError("sample_weight is zero in all rows; at least one row must count.")
-        return rows.take(np.flatnonzero(weight))
+        return LabelledRows(X, y, weight, qid)
 
     def _check_extra(self, X: Any, y: Any, weight: Any, qid: Any, *, with_qid: bool) -> LabelledRows | None:
         """Return the validation rows, if there are any of their own."""
@@ -228,8 +226,9 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
     ) -> tuple[LabelledRows | None, LabelledRows, Any]:
         """Say which rows are T and which are V, and grow the ensemble on T if it is not frozen."""
         if isinstance(self.estimator, FrozenEstimator):
+            # Its bootstrap counted all of its training rows, with a weight or without.
             train = None if extra is None else given
-            return train, extra or given, self.estimator.estimator
+            return train, (extra or given).with_weight(), self.estimator.estimator
         FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
         model = self._default_estimator() if self.estimator is None else clone(self.estimator)
         parameters = model.get_params()
@@ -237,9 +236,11 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             model.set_params(random_state=random.randint(np.iinfo(np.int32).max))
         if self.n_jobs is not None and parameters.get("n_jobs", 0) is None:
             model.set_params(n_jobs=self.n_jobs)
-        train, val = given, extra
-        if val is None:
+        given = given.with_weight()
+        if extra is None:
             train, val = divide(given, self.validation_fraction, random, by_class=self._by_class)
+        else:
+            train, val = given, extra.with_weight()
         if train.weight is None:
             return train, val, model.fit(train.X, train.y)
         if not has_fit_parameter(model, "sample_weight"):

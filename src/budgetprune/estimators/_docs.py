@@ -84,8 +84,9 @@ Which rows do what, so that no number is flattered:
   half has made;
 - both together refit the leaves, once everything is chosen.
 
-If the estimator is frozen, all rows given to `fit` are validation rows. Costs are *full* costs: every source
-on a row's paths through all trees.
+If the estimator is frozen, the rows given to `fit` are validation rows; if `X_val` is given too, they are
+those that the estimator was trained on. Costs are *full* costs: every source on a row's paths through all
+trees.
 """
 
 _CLASSIFIER = {

@@ -42,6 +42,16 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
     _check_model(estimator)
 
 
+def check_estimate_possible(estimator: BudgetPruneBase, *, has_train: bool) -> None:
+    """Raise if errors are to be measured on the training rows of a frozen estimator, but there are none."""
+    is_frozen = isinstance(estimator.estimator, FrozenEstimator)
+    if is_frozen and not has_train and estimator.error in ("out-of-bag", "pooled"):
+        raise InvalidInputError(
+            f"error={estimator.error!r} needs the rows that the frozen estimator was trained on: write "
+            "fit(X_train, y_train, X_val=..., y_val=...), or use 'in-bag', 'held-out' or 'auto'."
+        )
+
+
 def check_queries(estimator: BudgetPruneBase, qid: Any) -> None:
     """Raise if scores are about queries, but nobody said which row belongs to which."""
     if qid is None and isinstance(estimator.scoring, RankingScorer):
@@ -67,11 +77,6 @@ def _check_model(estimator: BudgetPruneBase) -> None:
         return
     if isinstance(model, FrozenEstimator):
         model = model.estimator
-        if estimator.error in ("out-of-bag", "pooled"):
-            raise InvalidInputError(
-                f"error={estimator.error!r} needs the training rows, and a frozen estimator comes without "
-                "them; use 'in-bag', 'held-out' or 'auto'."
-            )
     elif not hasattr(model, "fit") or isinstance(model, type):
         name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise UnsupportedModelError(

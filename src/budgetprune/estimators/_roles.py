@@ -45,6 +45,12 @@ class LabelledRows:
             None if self.qid is None else self.qid[rows],
         )
 
+    def with_weight(self) -> LabelledRows:
+        """Only the rows that count at all."""
+        if self.weight is None or self.weight.all():
+            return self
+        return self.take(np.flatnonzero(self.weight))
+
     def drawn(
         self, share: float, random: np.random.RandomState, *, by_class: bool, all_classes_stay: bool = False
     ) -> Index:
