@@ -12,8 +12,8 @@ from sklearn.metrics import log_loss
 from budgetprune import FeatureCosts, Forest, PruningProblem
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
-from budgetprune.estimators import _choice as choice
 from budgetprune.estimators import _tradeoff as tradeoff_module
+from budgetprune.estimators import _workshop as workshop
 from budgetprune.estimators._roles import LabelledRows, halves
 from budgetprune.estimators._tradeoff import MOST_POINTS, evenly_spaced
 
@@ -164,8 +164,8 @@ SCORERS = {"accuracy": None, "a callable": mean_log_loss, "a name": "roc_auc"}
 @pytest.mark.parametrize("scoring", SCORERS)
 @pytest.mark.parametrize("measure", ["in-bag", "held-out"])
 def test_scores_are_cross_fitted(rows, val, monkeypatch, scoring, measure):
-    """By hand: each half prunes for a cost, and the other half judges."""
-    monkeypatch.setattr(choice, "RESOLUTION", 0.0)
+    """By hand: each half prunes for a cost, and the other half, whose labels had no part in it, judges."""
+    monkeypatch.setattr(workshop, "RESOLUTION", 0.0)
     model = fitted(rows, val, scoring=SCORERS[scoring], error=measure, lam=0.0)
     tradeoff = model.tradeoff_
     assert not np.any(tradeoff.is_refitted)
@@ -173,7 +173,8 @@ def test_scores_are_cross_fitted(rows, val, monkeypatch, scoring, measure):
     for k in np.linspace(0, len(tradeoff) - 1, 5).astype(int):
         scores = []
         for makes, judges in folds:
-            makers = val[0][makes], val[1][makes]
+            # In-bag errors need no labels of V, so all of it counts costs.
+            makers = val if measure == "in-bag" else (val[0][makes], val[1][makes])
             path = problem_of(model, rows, makers, error=measure).path()
             within = [pruning for pruning in path if pruning.cost <= tradeoff.cost[k] * (1 + 1e-9)]
             pruned = BudgetPruneClassifier(forest())

@@ -132,7 +132,7 @@ def test_missing_values_are_forbidden_where_the_origin_forbids_them(case):
     if case.forest.missing == "nan":
         assert np.array_equal(case.forest.predict(rows), case.model.predict(as_columns(rows, case)))
         return
-    with pytest.raises(InvalidInputError, match="missing value in row 0"):
+    with pytest.raises(InvalidInputError, match=r"missing value \(NaN\) in row 0"):
         case.forest.apply(rows)
     with pytest.raises(ValueError, match="NaN"):
         case.model.predict(rows)
