@@ -19,6 +19,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -375,3 +376,17 @@ def test_docstrings_describe_every_parameter_and_attribute(kind):
         assert f"\n    {name} : " in text, name
     assert "{" not in text.replace('{"', "")
     assert max(map(len, text.splitlines())) <= 115
+
+
+def test_a_measure_that_knows_no_weights_gets_none(rows):
+    X, y = rows
+    scorer = make_scorer(lambda y_true, y_pred: float(np.mean(y_true == y_pred)))
+    model = BudgetPruneClassifier(RandomForestClassifier(5), budget=2, scoring=scorer, random_state=0)
+    assert model.fit(X, y, sample_weight=np.linspace(0.5, 1.5, len(y))).choices_.trials
+
+
+def test_a_score_that_is_not_a_number_is_refused(rows):
+    X, y = rows
+    scoring = lambda model, X, y: np.nan  # noqa: E731
+    with pytest.raises(InvalidInputError, match="gives NaN on one half"):
+        BudgetPruneClassifier(RandomForestClassifier(5), budget=2, scoring=scoring, random_state=0).fit(X, y)

@@ -127,8 +127,7 @@ def test_repeating_a_row_is_weighing_it():
 def test_halves_take_turns(rows, seed, by_class):
     unit = copies(rows.X, rows.y) if rows.qid is None else rows.qid
     if len(np.unique(unit)) == 1:
-        with pytest.raises(InvalidInputError, match="cannot judge each other"):
-            list(halves(rows, np.random.RandomState(seed), by_class=by_class))
+        assert halves(rows, np.random.RandomState(seed), by_class=by_class) == []
         return
     (one, other), (again, once_more) = halves(rows, np.random.RandomState(seed), by_class=by_class)
     assert np.array_equal(one, once_more)
@@ -147,8 +146,7 @@ def test_rows_that_cannot_be_divided():
     rows = LabelledRows(np.arange(9)[:, np.newaxis], np.arange(9) % 2, None, np.zeros(9))
     with pytest.raises(InvalidInputError, match="too few queries"):
         divide(rows, 0.3, np.random.RandomState(0), by_class=True)
-    with pytest.raises(InvalidInputError, match="documents of one query"):
-        list(halves(rows, np.random.RandomState(0), by_class=False))
+    assert halves(rows, np.random.RandomState(0), by_class=False) == []
 
 
 # --- Copies -------------------------------------------------------------------------------------------------

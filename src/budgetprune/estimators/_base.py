@@ -28,12 +28,12 @@ from sklearn.utils.validation import (
 from budgetprune.boosting import recompute
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
-from budgetprune.estimators._choice import Repair, Workshop
 from budgetprune.estimators._fit import Wishes, fit_workshop, refitted
 from budgetprune.estimators._judge import Judge
 from budgetprune.estimators._parameters import check_estimate_possible, check_parameters, check_queries
 from budgetprune.estimators._pruned import PrunedForest
 from budgetprune.estimators._roles import LabelledRows, divide
+from budgetprune.estimators._workshop import Repair, Workshop
 from budgetprune.forest import Forest
 from budgetprune.pruning import Pruning
 from budgetprune.refit import Refit, Sample, check_kind

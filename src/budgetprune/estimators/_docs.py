@@ -93,7 +93,7 @@ _CLASSIFIER = {
     "default": "a `RandomForestClassifier`",
     "losses": '{"misclassification", "brier"} or None',
     "several": """ For others, None means the first,
-    and with ``error="auto"`` that both are tried.""",
+    and with ``error="auto"`` the one that goes well with the estimate.""",
     "refits": '{"auto", "squared", "softmax", "own", None}',
     "refits_explained": """For
     averaged trees, ``"squared"`` stays among probabilities, so that `to_sklearn` goes on working, and

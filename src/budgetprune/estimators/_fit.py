@@ -11,21 +11,11 @@ from tqdm import tqdm
 
 from budgetprune.acquisition import sources_used
 from budgetprune.errors import BudgetWarning
-from budgetprune.estimators._choice import (
-    Choices,
-    Fold,
-    Measure,
-    Repair,
-    Workshop,
-    choose,
-    measures,
-    repairs,
-    usual_repair,
-)
+from budgetprune.estimators._choice import Choices, choose, measures, repairs, usual_repair
 from budgetprune.estimators._roles import halves
 from budgetprune.estimators._tradeoff import TradeOff, trade_off
+from budgetprune.estimators._workshop import Fold, Measure, Repair, Workshop
 from budgetprune.path import PruningPath
-from budgetprune.problem import PruningProblem
 from budgetprune.pruning import Pruning
 from budgetprune.refit import Refit, Sample, refit_pruning
 
@@ -70,14 +60,14 @@ def fit_workshop(workshop: Workshop, wishes: Wishes, random: np.random.RandomSta
     folds: list[Fold] = []
     if len(workshop.val) >= FEWEST_ROWS:
         folds = [Fold(workshop, *half) for half in halves(workshop.val, random, by_class=by_class)]
-    else:
+    if not folds:
         candidates, ladders = candidates[:1], [[usual_repair(ladders[0])]]
         _warn_of_few_rows(workshop, wishes)
     n_trials = (len(candidates) if len(candidates) > 1 else 0) + sum(map(len, ladders))
     with tqdm(total=n_trials, desc="choosing", disable=not wishes.verbose) as bar:
         choices = choose(folds, candidates, ladders, _budgets(workshop, wishes), bar.update)
     measure, repair = Measure(choices.error, choices.loss), Repair(choices.refit, choices.ridge)
-    path = _path(workshop.problem(measure), wishes)
+    path = _path(workshop, measure, wishes)
     tradeoff = trade_off(path, folds, measure, repair, wishes.verbose)
     pruning = pick(path, tradeoff, wishes.budget, wishes.lam)
     return Fitted(path, tradeoff, choices, pruning, refitted(pruning, repair, workshop.refit_sample))
@@ -97,11 +87,12 @@ def refitted(pruning: Pruning, repair: Repair, sample: Sample) -> Refit | None:
     return refit_pruning(pruning, sample, repair.kind, repair.ridge, tolerance=TOLERANCE)
 
 
-def _path(problem: PruningProblem, wishes: Wishes) -> PruningPath:
+def _path(workshop: Workshop, measure: Measure, wishes: Wishes) -> PruningPath:
     """All points; or only one, if a solver is wanted that knows no paths."""
     if wishes.solver == "parametric":
-        return problem.path(verbose=wishes.verbose)
+        return workshop.path(measure, wishes.verbose)
     assert wishes.lam is not None
+    problem = workshop.problem(measure)
     keep = problem.solve(wishes.lam, solver=wishes.solver).keep
     critical = np.where(keep, np.nextafter(wishes.lam, np.inf), 0.0)
     return PruningPath.of(problem, critical, lams=[wishes.lam], complete=False)
@@ -120,8 +111,8 @@ def _warn_of_few_rows(workshop: Workshop, wishes: Wishes) -> None:
     if "auto" in (wishes.error, wishes.refit, wishes.ridge) or wishes.budget is wishes.lam is None:
         warnings.warn(
             f"{len(workshop.val)} validation rows are too few to choose anything by (at least {FEWEST_ROWS} "
-            "are needed): the first error estimate, no refit and the usual ridge are taken, and no scores "
-            "are known.",
+            "different ones, or two queries, are needed): the first error estimate, no refit and the usual "
+            "ridge are taken, and no scores are known.",
             BudgetWarning,
             stacklevel=4,
         )

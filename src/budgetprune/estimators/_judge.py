@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,18 @@ class Judge:
     scorer: Callable[..., float]
     pose: Callable[[Pruning | Refit, Any, NDArray[np.float64]], Any]
 
+    @cached_property
+    def _wanted(self) -> set[str]:
+        wanted = set(inspect.signature(self.scorer).parameters)
+        # Scorers of scikit-learn pass weights on to their measure, which may know none.
+        measure = getattr(self.scorer, "_score_func", self.scorer)
+        return (
+            wanted if "sample_weight" in inspect.signature(measure).parameters else wanted - {"sample_weight"}
+        )
+
     def __call__(self, made: Pruning | Refit, rows: LabelledRows, scores: NDArray[np.float64]) -> float:
         extras = {"sample_weight": rows.weight, "qid": rows.qid}
-        wanted = inspect.signature(self.scorer).parameters
-        given = {name: value for name, value in extras.items() if value is not None and name in wanted}
+        given = {name: value for name, value in extras.items() if value is not None and name in self._wanted}
         return float(self.scorer(self.pose(made, rows.X, scores), rows.X, rows.y, **given))
 
 

@@ -10,7 +10,6 @@ T and V   refit the leaves once everything is chosen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,19 +105,14 @@ def divide(
     return rows.take(_others(rows, chosen)), rows.take(chosen)
 
 
-def halves(
-    rows: LabelledRows, random: np.random.RandomState, *, by_class: bool
-) -> Iterator[tuple[Index, Index]]:
-    """Cut rows in two, and give each half in turn as the one that makes and the one that judges."""
+def halves(rows: LabelledRows, random: np.random.RandomState, *, by_class: bool) -> list[tuple[Index, Index]]:
+    """Cut rows in two, and give each half in turn as the one that makes and the one that judges.
+
+    There is nothing to cut if all rows are documents of one query, or copies of one row.
+    """
     one = rows.drawn(0.5, random, by_class=by_class)
-    if not one.size:
-        kind = "documents of one query" if rows.qid is not None else "copies of one row"
-        raise InvalidInputError(
-            f"the {len(rows)} validation rows are {kind}, so they cannot judge each other; give more of them."
-        )
     other = _others(rows, one)
-    yield one, other
-    yield other, one
+    return [(one, other), (other, one)] if one.size else []
 
 
 def _others(rows: LabelledRows, chosen: Index) -> Index:

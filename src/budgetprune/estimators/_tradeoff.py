@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from budgetprune.estimators._choice import Fold, Measure, Repair
+from budgetprune.estimators._workshop import Fold, Measure, Repair
 from budgetprune.path import PruningPath
 
 if TYPE_CHECKING:
