@@ -216,7 +216,7 @@ class PruningPath:
 
     def _at_budget(self, budget: Any) -> Pruning:
         try:
-            amount = float(budget)
+            amount = np.nan if isinstance(budget, str) else float(budget)
         except (TypeError, ValueError):
             amount = np.nan
         if not amount >= 0:
@@ -236,7 +236,8 @@ class PruningPath:
             warnings.warn(
                 f"a budget of {amount:.6g} buys nothing: the first pruning that is worth its cost has an "
                 f"average cost of {useful[-1]:.6g}. This one costs {self.cost[k]:.6g} and keeps "
-                f"{self.n_splits[k]} split(s).",
+                f"{self.n_splits[k]} split(s). Another error estimate, or trees that may split on any "
+                "feature (max_features=None), often have cheaper ones.",
                 BudgetWarning,
                 stacklevel=3,
             )

@@ -192,4 +192,4 @@ def test_what_only_the_grown_ensemble_can_tell(monkeypatch, model, parameters, m
 def test_validation_labels_that_no_training_row_has(monkeypatch):
     monkeypatch.undo()
     model = BudgetPruneClassifier(RandomForestClassifier(3))
-    refuse(model, (X, Y), "labels that the forest does not know: 2", X_val=X, y_val=THREE)
+    refuse(model, (X, Y), "y_val has labels that y lacks: 2", X_val=X, y_val=THREE)

@@ -110,7 +110,7 @@ def test_other_solvers_solve_for_one_lam(rows, val, solver):
     assert same_trees(model.path_.at(lam=0.02).forest, model.forest_)
     if solver == "lp":
         assert reached == pytest.approx(problem.objective(problem.solve(0.02).keep, 0.02))
-    with pytest.raises(InvalidInputError, match="one lam at a time"):
+    with pytest.raises(InvalidInputError, match="one point of the path only"):
         model.with_budget(2.0)
 
 

@@ -95,6 +95,13 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
     def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
         """Return labels or targets, or say what is wrong with them."""
 
+    def _spelled_for(self, model: Any, y: NDArray[Any]) -> NDArray[Any]:
+        """Labels or targets as a model wants to see them."""
+        return y
+
+    def _check_same_labels(self, train: LabelledRows, val: LabelledRows | None) -> None:
+        """Raise if validation rows have labels that nobody can learn."""
+
     @abstractmethod
     def _check_type(self, estimator_type: str | None, name: str) -> None:
         """Raise if a model predicts what this estimator does not."""
@@ -139,11 +146,15 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             The query that each row belongs to, for a scorer of `budgetprune.ranking`; queries are never
             divided.
         """
+        # Until all is done, the estimator is not fitted, whatever it was before.
+        for name in ("_made", "_names_of_numbers"):
+            self.__dict__.pop(name, None)
         check_parameters(self)
         scorer = self._scorer()
         check_queries(self, qid)
         given = self._check_rows(X, y, sample_weight, qid, reset=True)
         extra = self._check_extra(X_val, y_val, sample_weight_val, qid_val, with_qid=qid is not None)
+        self._check_same_labels(given, extra)
         check_estimate_possible(self, has_train=extra is not None)
         random = check_random_state(self.random_state)
         with _threads(self.n_jobs):
@@ -168,6 +179,12 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             and only if leaves are refitted.
         """
         check_is_fitted(self)
+        if budget is None:
+            raise InvalidInputError("with_budget needs a number: the average cost of a prediction.")
+        if not self.path_.complete:
+            raise InvalidInputError(
+                f"solver={self.solver!r} knows one point of the path only; fit with 'parametric' for others."
+            )
         other: Self = copy.copy(self).set_params(budget=budget, lam=None)
         check_parameters(other)
         pruning = self.path_.at(budget=budget)
@@ -241,11 +258,12 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             train, val = divide(given, self.validation_fraction, random, by_class=self._by_class)
         else:
             train, val = given, extra.with_weight()
+        y = self._spelled_for(model, train.y)
         if train.weight is None:
-            return train, val, model.fit(train.X, train.y)
+            return train, val, model.fit(train.X, y)
         if not has_fit_parameter(model, "sample_weight"):
             raise InvalidInputError(f"{type(model).__name__} takes no sample_weight; leave it out.")
-        return train, val, model.fit(train.X, train.y, sample_weight=train.weight)
+        return train, val, model.fit(train.X, y, sample_weight=train.weight)
 
     def _own_names(self) -> tuple[str, ...] | None:
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
@@ -289,12 +307,12 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
 
     def _wishes(self) -> Wishes:
         return Wishes(
-            budget=self.budget,
-            lam=self.lam,
+            budget=None if self.budget is None else float(self.budget),
+            lam=None if self.lam is None else float(self.lam),
             error=self.error,
             loss=self.loss,
             refit=self.refit,
-            ridge=self.ridge,
+            ridge=self.ridge if isinstance(self.ridge, str) else float(self.ridge),
             solver=self.solver,
             verbose=bool(self.verbose),
         )

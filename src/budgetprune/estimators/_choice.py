@@ -18,6 +18,8 @@ RIDGES = (256.0, 64.0, 16.0, 4.0, 1.0)
 USUAL_RIDGE = 16.0
 # Least squares in probability space hardly feels its ridge.
 RIDGES_OF: dict[Kind, tuple[float, ...]] = {"squared": (USUAL_RIDGE,), "softmax": RIDGES[1:], "own": RIDGES}
+# If the best measure spends less than this share of a budget, because its path jumps there, others are tried.
+SPENDS_ENOUGH = 0.5
 # A ladder of ridges is left after this many rungs without a better score.
 PATIENCE = 2
 
@@ -48,24 +50,26 @@ class Choices:
 # --- What there is to choose from ---------------------------------------------------------------------------
 
 
-def measures(workshop: Workshop, error: str, loss: str | None) -> list[Measure]:
-    """List the ways to measure errors that are allowed and possible."""
+def measures(workshop: Workshop, error: str, loss: str | None) -> tuple[list[Measure], list[Measure]]:
+    """List the ways to measure errors that are allowed and possible: good ones, and spare ones."""
     forest, has_train = workshop.forest, workshop.train is not None
     if error != "auto":
-        return [Measure(error, loss)]
+        return [Measure(error, loss)], []
     if forest.is_boosted:
         has_recorded = forest.split_gain is not None
         estimates = ["in-bag"] if has_recorded or (has_train and forest.loss is not None) else []
         estimates += ["held-out"] if forest.loss is not None else []
-        return [Measure(estimate) for estimate in estimates or ["in-bag"]]
+        return [Measure(estimate) for estimate in estimates or ["in-bag"]], []
     remembers = forest.class_weight is not None if forest.is_classifier else forest.variance is not None
     estimates = ["in-bag"] if remembers or has_train else []
-    estimates.append("pooled" if has_train and _has_out_of_bag_rows(workshop) else "held-out")
+    has_out_of_bag = has_train and _has_out_of_bag_rows(workshop)
+    others = ["pooled", "out-of-bag"] if has_out_of_bag else ["held-out"]
     if not forest.is_classifier or loss is not None:
-        return [Measure(estimate, loss) for estimate in estimates]
+        return [Measure(each, loss) for each in (*estimates, others[0])], []
     # In-bag, where trees know all answers, both losses lead to nearly the same prunings; on other rows, the
     # Brier score tells more about a node than its label does.
-    return [Measure(each, "misclassification" if each == "in-bag" else "brier") for each in estimates]
+    good = [Measure(each, "misclassification") for each in estimates] + [Measure(others[0], "brier")]
+    return good, [Measure(each, "misclassification") for each in others]
 
 
 def _has_out_of_bag_rows(workshop: Workshop) -> bool:
@@ -97,8 +101,10 @@ def usual_repair(ladder: Sequence[Repair]) -> Repair:
 def choose(
     folds: Sequence[Fold],
     measures: Sequence[Measure],
+    spare: Sequence[Measure],
     ladders: Sequence[Sequence[Repair]],
     budgets: Sequence[float],
+    refit_budget: Callable[[Measure], float],
     report: Callable[[], Any],
 ) -> Choices:
     """Choose one thing after the other: the measure with a usual refit, then the refit with that measure.
@@ -107,7 +113,9 @@ def choose(
     ----------
     folds : the halves of V, each judging what the other makes
     measures, ladders : what there is to choose from
-    budgets : the costs at which choices are compared
+    spare : measures for a budget that the others leave unspent
+    budgets : the costs at which measures are compared
+    refit_budget : the cost at which refits are compared, which are what takes time
     report : called after each trial
     """
     trials: list[Trial] = []
@@ -124,23 +132,26 @@ def choose(
         report()
         return float(np.mean([trial.score for trial in trials[-len(costs) :]]))
 
-    if len(measures) == 1:
-        measure = measures[0]
-    else:
-        measure = max(measures, key=lambda each: score(each, usual_repair(ladders[-1]), budgets))
+    measure = measures[0]
+    if len(measures) > 1:
+        reached = {each: score(each, usual_repair(ladders[-1]), budgets) for each in measures}
+        measure = max(measures, key=reached.__getitem__)
+        middle = budgets[len(budgets) // 2]
+        if any(fold.spent(measure, middle) < SPENDS_ENOUGH * middle for fold in folds):
+            reached |= {each: score(each, usual_repair(ladders[-1]), budgets) for each in spare}
+            measure = max(reached, key=reached.__getitem__)
     if sum(map(len, ladders)) == 1:
         best = ladders[0][0]
     else:
-        # One budget is enough to compare refits, and they are what takes time.
-        middle = [budgets[len(budgets) // 2]]
+        budget = [refit_budget(measure)]
         best, best_score = Repair(), -np.inf
         for ladder in ladders:
             worse = 0
             for repair in ladder:
-                reached = score(measure, repair, middle)
-                worse = 0 if reached > best_score else worse + 1
-                if reached > best_score:
-                    best, best_score = repair, reached
+                result = score(measure, repair, budget)
+                worse = 0 if result > best_score else worse + 1
+                if result > best_score:
+                    best, best_score = repair, result
                 if worse == PATIENCE:
                     break
     return Choices(measure.error, measure.loss, best.kind, best.ridge, tuple(trials))

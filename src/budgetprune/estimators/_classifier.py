@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import _docs
 from budgetprune.estimators._base import BudgetPruneBase
 from budgetprune.estimators._parameters import between_zero_and_one
+from budgetprune.estimators._roles import LabelledRows
 from budgetprune.forest import Forest
 
 
@@ -96,6 +98,7 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         self.threshold = threshold
 
     _by_class = True
+    _names_of_numbers: NDArray[Any] | None = None
     _losses = ("misclassification", "brier")
     _refits = ("squared", "softmax", "own")
 
@@ -107,6 +110,21 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         check_classification_targets(y)
         self._check_threshold(np.unique(y).size)
         return y
+
+    def _check_same_labels(self, train: LabelledRows, val: LabelledRows | None) -> None:
+        unknown = [] if val is None else np.setdiff1d(val.y, train.y).tolist()
+        if unknown:
+            raise InvalidInputError(
+                f"y_val has labels that y lacks: {', '.join(map(repr, unknown[:5]))}; leave such rows out."
+            )
+
+    def _spelled_for(self, model: Any, y: NDArray[Any]) -> NDArray[Any]:
+        """XGBoost takes no labels but 0, 1, ...; they get their names back in `_translate`."""
+        if not type(model).__module__.startswith("xgboost."):
+            return y
+        names, numbers = np.unique(y, return_inverse=True)
+        self._names_of_numbers = names
+        return numbers
 
     def _check_type(self, estimator_type: str | None, name: str) -> None:
         if estimator_type == "regressor":
@@ -127,8 +145,10 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
                 raise InvalidInputError(f"y has a single class: {error}") from error
             raise
         assert forest.classes is not None
-        self._check_threshold(forest.classes.size)
-        self.classes_ = forest.classes
+        if self._names_of_numbers is not None:
+            forest = replace(forest, classes=self._names_of_numbers)
+        self.classes_: NDArray[Any] = np.asarray(forest.classes)
+        self._check_threshold(self.classes_.size)
         return forest
 
     score = BudgetPruneBase.score  # the one of ClassifierMixin knows no `scoring`

@@ -54,7 +54,7 @@ class Fitted:
 
 def fit_workshop(workshop: Workshop, wishes: Wishes, random: np.random.RandomState) -> Fitted:
     """Choose inside V, compute the path on all of V, pick the point, and refit its leaves on T and V."""
-    candidates = measures(workshop, wishes.error, wishes.loss)
+    candidates, spare = measures(workshop, wishes.error, wishes.loss)
     ladders = repairs(workshop.forest, wishes.refit, wishes.ridge)
     by_class = workshop.forest.is_classifier
     folds: list[Fold] = []
@@ -65,7 +65,14 @@ def fit_workshop(workshop: Workshop, wishes: Wishes, random: np.random.RandomSta
         _warn_of_few_rows(workshop, wishes)
     n_trials = (len(candidates) if len(candidates) > 1 else 0) + sum(map(len, ladders))
     with tqdm(total=n_trials, desc="choosing", disable=not wishes.verbose) as bar:
-        choices = choose(folds, candidates, ladders, _budgets(workshop, wishes), bar.update)
+        budgets = _budgets(workshop, wishes)
+
+        def refit_budget(measure: Measure) -> float:
+            if wishes.lam is None:
+                return budgets[len(budgets) // 2]
+            return workshop.path(measure).at(lam=wishes.lam).cost
+
+        choices = choose(folds, candidates, spare, ladders, budgets, refit_budget, bar.update)
     measure, repair = Measure(choices.error, choices.loss), Repair(choices.refit, choices.ridge)
     path = _path(workshop, measure, wishes)
     tradeoff = trade_off(path, folds, measure, repair, wishes.verbose)
@@ -100,19 +107,19 @@ def _path(workshop: Workshop, measure: Measure, wishes: Wishes) -> PruningPath:
 
 def _budgets(workshop: Workshop, wishes: Wishes) -> list[float]:
     """Costs at which choices are compared."""
-    if wishes.budget is not None:
+    if wishes.budget is not None and np.isfinite(wishes.budget):
         return [wishes.budget]
     used = sources_used(workshop.forest, workshop.prices, workshop.val.X)
     whole = float(np.average(workshop.prices.total(used), weights=workshop.val.weight))
-    return [share * whole for share in SHARES]
+    return [whole] if wishes.budget is not None else [share * whole for share in SHARES]
 
 
 def _warn_of_few_rows(workshop: Workshop, wishes: Wishes) -> None:
     if "auto" in (wishes.error, wishes.refit, wishes.ridge) or wishes.budget is wishes.lam is None:
         warnings.warn(
             f"{len(workshop.val)} validation rows are too few to choose anything by (at least {FEWEST_ROWS} "
-            "different ones, or two queries, are needed): the first error estimate, no refit and the usual "
-            "ridge are taken, and no scores are known.",
+            "different ones, or two queries, are needed): of what was left open, the first error estimate, "
+            "no refit and the usual ridge are taken, and no scores are known.",
             BudgetWarning,
             stacklevel=4,
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune.errors import InvalidInputError
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.pruning import Pruning
 from budgetprune.refit import Refit
@@ -44,7 +45,15 @@ class Judge:
     def __call__(self, made: Pruning | Refit, rows: LabelledRows, scores: NDArray[np.float64]) -> float:
         extras = {"sample_weight": rows.weight, "qid": rows.qid}
         given = {name: value for name, value in extras.items() if value is not None and name in self._wanted}
-        return float(self.scorer(self.pose(made, rows.X, scores), rows.X, rows.y, **given))
+        try:
+            return float(self.scorer(self.pose(made, rows.X, scores), rows.X, rows.y, **given))
+        except InvalidInputError:
+            raise
+        except ValueError as error:
+            raise InvalidInputError(
+                f"the scorer fails on {len(rows)} validation rows ({error}); a class may be too rare to be "
+                "in each half of them: give more of them, or another scoring."
+            ) from error
 
 
 @njit(cache=True, parallel=True)

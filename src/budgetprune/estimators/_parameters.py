@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
@@ -22,9 +23,10 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
     """Raise unless the parameters of an estimator make sense together."""
     if estimator.budget is not None and estimator.lam is not None:
         raise InvalidInputError("give a budget or a lam, not both: each of them picks one point of the path.")
-    for name in ("budget", "lam"):
-        if getattr(estimator, name) is not None:
-            at_least_zero(getattr(estimator, name), name)
+    if estimator.budget is not None and not _is_infinite(estimator.budget):
+        at_least_zero(estimator.budget, "budget")
+    if estimator.lam is not None:
+        at_least_zero(estimator.lam, "lam")
     _one_of("error", estimator.error, ("auto", *get_args(Estimate)))
     _one_of("loss", estimator.loss, (None, *estimator._losses))
     _one_of("refit", estimator.refit, ("auto", None, *estimator._refits))
@@ -86,6 +88,11 @@ def _check_model(estimator: BudgetPruneBase) -> None:
     check_supported(model)
     if hasattr(model, "__sklearn_tags__"):  # a Booster of another library has none
         estimator._check_type(get_tags(model).estimator_type, type(model).__name__)
+
+
+def _is_infinite(budget: Any) -> bool:
+    """A search over budgets may end with no limit at all."""
+    return isinstance(budget, float | np.floating) and budget == np.inf
 
 
 def _one_of(name: str, value: Any, options: tuple[Any, ...]) -> None:

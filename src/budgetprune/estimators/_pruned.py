@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self, cast
 
 import numpy as np
@@ -28,6 +29,8 @@ class PrunedForest:
     @property
     def forest_(self) -> Forest:
         """The pruned forest."""
+        if "_made" not in self.__dict__:
+            raise AttributeError("forest_ is not there before fit.")
         return self._made.forest
 
     @property
@@ -86,6 +89,12 @@ class PrunedForest:
         # Not by way of `__getstate__`, which leaves out the rows.
         copied = type(self).__new__(type(self))
         copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return copied
 
     def __getstate__(self) -> dict[str, Any]:

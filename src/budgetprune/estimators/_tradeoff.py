@@ -21,7 +21,7 @@ MOST_POINTS = 200
 N_REFITS = 4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TradeOff:
     """Points of a path, evenly spaced in cost, from expensive to cheap.
 
@@ -31,10 +31,11 @@ class TradeOff:
         Of the points of `path_`; costs are full costs.
     score : float64 array of shape (n_points,)
         Cross-fitted: each half of the validation rows judged what the other half (and training rows) made
-        for that cost. If the estimator's leaves are refitted, so are these at a few of the points, on one
-        half; what that gains is interpolated between them, and added everywhere.
+        for that cost. If the estimator's leaves are refitted, so are these at a few of the points; between
+        them, what that gains is interpolated. The best of many scores is a little too good: judge the point
+        that you choose by rows of its own.
     is_refitted : bool array of shape (n_points,)
-        Where leaves were refitted.
+        Where leaves were refitted, and nothing is interpolated.
     """
 
     lam: NDArray[np.float64]
@@ -44,6 +45,9 @@ class TradeOff:
 
     def __len__(self) -> int:
         return self.lam.size
+
+    def __repr__(self) -> str:
+        return f"TradeOff({len(self)} points, cost {self.cost[0]:.4g} to {self.cost[-1]:.4g})"
 
     def to_frame(self) -> pd.DataFrame:
         """One row per point."""
@@ -76,11 +80,14 @@ def trade_off(
     if repair.kind is not None:
         some = evenly_spaced(cost, N_REFITS)
         is_refitted[some] = True
-        fold = folds[0]  # what a refit gains differs little between the halves
-        plain = fold.scores_for(measure, cost[some])
         bar = tqdm(cost[some], desc="scoring the path", disable=not verbose)
-        reached = np.array([fold.score(measure, repair, each, fold.path(measure)) for each in bar])
-        score += np.interp(cost, cost[some][::-1], (reached - plain)[::-1])
+        reached = [
+            np.mean([fold.score(measure, repair, each, fold.path(measure)) for fold in folds]) for each in bar
+        ]
+        gained = np.array(reached) - score[some]
+        # No point is said to be better than the best that was seen.
+        best = max(*reached, *score)
+        score = np.minimum(score + np.interp(cost, cost[some][::-1], gained[::-1]), best)
     return TradeOff(path.lam[points], cost, score, is_refitted)
 
 

@@ -126,11 +126,15 @@ class Fold:
             return self.workshop.path(measure)
         return self.workshop.problem(measure, self._makes).path(budgets=[budget])
 
+    def spent(self, measure: Measure, budget: float) -> float:
+        """What the pruning for a budget costs."""
+        return within(self._near(measure, budget), budget).cost
+
     def score(
         self, measure: Measure, repair: Repair, budget: float, path: PruningPath | None = None
     ) -> float:
         """Judge the pruning for a budget (from a path, if it is at hand), with refitted leaves or without."""
-        pruning = within(path or self._near(measure, budget), budget)
+        pruning = within(self._near(measure, budget) if path is None else path, budget)
         if repair.kind is None:
             return self._judged(pruning, pruning)
         key = measure, budget, repair.kind

@@ -14,7 +14,7 @@ from budgetprune.forest import Forest
 def at_least_zero(value: Any, name: str) -> float:
     """Return one finite number of at least 0."""
     try:
-        number = float(value)
+        number = np.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         number = np.nan
     if not 0 <= number < np.inf:
