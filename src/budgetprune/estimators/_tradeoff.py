@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 200
 # A refit takes time. What it gains changes slowly along the path, so it is measured at a few points.
-N_REFITS = 4
+N_REFITS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)

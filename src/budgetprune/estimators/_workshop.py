@@ -21,7 +21,7 @@ from budgetprune.refit import Kind, Refit, Sample, refit_pruning
 # While choosing, refits may be this rough: differences in score are larger.
 ROUGH = 0.1
 # Paths are computed to this share of the whole cost while choosing.
-RESOLUTION = 1 / 50
+RESOLUTION = 1 / 30
 # Memory for the scores of many points at once, in numbers.
 MOST_SCORES = 2**25
 
@@ -87,6 +87,18 @@ class Workshop:
             self._paths[measure] = self.problem(measure).path(verbose=verbose)
         return self._paths[measure]
 
+    def path_near(self, measure: Measure, budget: float) -> PruningPath:
+        """As much of the path as a budget needs."""
+        if measure in self._paths:
+            return self._paths[measure]
+        if (measure, budget) not in self._near:
+            self._near[measure, budget] = self.problem(measure).path(budgets=[budget])
+        return self._near[measure, budget]
+
+    @cached_property
+    def _near(self) -> dict[tuple[Measure, float], PruningPath]:
+        return {}
+
     @cached_property
     def refit_sample(self) -> Sample:
         """T and V, to refit the leaves on once everything is chosen."""
@@ -123,7 +135,7 @@ class Fold:
 
     def _path_near(self, measure: Measure, budget: float) -> PruningPath:
         if not measure.uses_labels:
-            return self.workshop.path(measure)
+            return self.workshop.path_near(measure, budget)
         return self.workshop.problem(measure, self._makes).path(budgets=[budget])
 
     def spent(self, measure: Measure, budget: float) -> float:
