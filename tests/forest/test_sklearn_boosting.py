@@ -209,7 +209,7 @@ def test_gains_of_constrained_trees_are_unknown(get_case):
 
 def test_missing_values_are_forbidden_where_the_origin_forbids_them(get_case):
     rows = np.full((2, 6), np.nan)
-    with pytest.raises(InvalidInputError, match="missing value in row 0"):
+    with pytest.raises(InvalidInputError, match=r"missing value \(NaN\) in row 0"):
         get_case("boosting").forest.predict(rows)
     hist = get_case("hist, squared")
     assert np.array_equal(hist.forest.predict(rows), hist.model.predict(rows))
