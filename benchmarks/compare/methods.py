@@ -98,6 +98,7 @@ class Setting:
     n_leaves: int
     n_rounds: int
     learning_rate: float
+    least_hessian: float
     seed: int
 
     def train(self, rows: tuple[Any, Any]) -> Any:
@@ -106,6 +107,7 @@ class Setting:
             n_estimators=self.n_rounds,
             num_leaves=self.n_leaves,
             learning_rate=self.learning_rate,
+            min_child_weight=self.least_hessian,
             n_jobs=2,
             random_state=self.seed,
             verbose=-1,
@@ -176,7 +178,9 @@ def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier
 
 def _train_grid(grid: BoostingGrid, split: Split) -> Iterator[Trained]:
     for tradeoff, n_leaves in product(grid.tradeoffs, grid.leaves):
-        last = Setting(tradeoff, n_leaves, max(grid.rounds), grid.learning_rate, split.seed)
+        last = Setting(
+            tradeoff, n_leaves, max(grid.rounds), grid.learning_rate, grid.least_hessian, split.seed
+        )
         model = last.train(split.train)
         for n_rounds in grid.rounds:
             cost, accuracy = _after_rounds(model, n_rounds, split.val)
