@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,11 +25,13 @@ ROWS = {
 }
 
 
-def bench(*options: Any, data: Path | None = None) -> subprocess.CompletedProcess[str]:
+def bench(
+    *options: Any, data: Path | None = None, module: str = "benchmarks"
+) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "BUDGETPRUNE_DATA"}
     if data is not None:
         environment["BUDGETPRUNE_DATA"] = str(data)
-    command = [sys.executable, "-m", "benchmarks", *map(str, options)]
+    command = [sys.executable, "-m", module, *map(str, options)]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -78,3 +82,25 @@ def test_a_data_folder_that_is_none(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "is no folder" in done.stderr
     assert not (tmp_path / "bench.json").exists()
+
+
+def test_comparison_resumes_and_prints_mean_and_spread(tmp_path):
+    X, y = make_classification(2500, n_features=8, random_state=0)
+    np.savez(tmp_path / "miniboone.npz", X=X.astype(np.float32), y=y)
+    out = tmp_path / "compare.json"
+    options = ["--quick", "--only", "MiniBooNE", "--methods", "forest", "paper", "--out", out]
+    bench(*options, "--seeds", 1, data=tmp_path, module="benchmarks.compare")
+    first = json.loads(out.read_text())
+    run = bench(*options, "--seeds", 2, data=tmp_path, module="benchmarks.compare")
+    results = json.loads(out.read_text())
+    assert results[: len(first)] == first
+    assert {result["seed"] for result in results} == {0, 1}
+    assert all(result["cost"] <= 8 and 0.5 < result["accuracy"] <= 1 for result in results)
+    assert "2 seeds" in run.stdout
+    assert "±" in run.stdout
+
+
+def test_comparison_says_where_its_data_should_be(tmp_path):
+    run = bench("--seeds", 1, "--out", tmp_path / "compare.json", module="benchmarks.compare")
+    assert run.returncode == 1
+    assert "set BUDGETPRUNE_DATA" in run.stderr

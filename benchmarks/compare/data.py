@@ -44,7 +44,7 @@ class DataSet:
             X, y = stored["X"], stored["y"]
         order = np.random.default_rng(seed).permutation(len(y))
         n_train, n_val = self.n_train // shrink, self.n_val // shrink
-        n_test = (len(y) - self.n_train - self.n_val if self.n_test is None else self.n_test) // shrink
+        n_test = len(y) - n_train - n_val if self.n_test is None else self.n_test // shrink
         train, val, test = np.split(order[: n_train + n_val + n_test], [n_train, n_train + n_val])
         return Split(seed, *((X[rows], y[rows]) for rows in (train, val, test)))
 
