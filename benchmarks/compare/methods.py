@@ -16,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
 from benchmarks.compare.data import BoostingGrid, Split
+from benchmarks.measure import seconds
 from budgetprune import BudgetPruneClassifier, FeatureCosts, Forest
 from budgetprune.acquisition import sources_used
 
@@ -60,7 +61,7 @@ def forest_methods() -> dict[str, Method]:
             model = RandomForestClassifier(
                 40, criterion="entropy", max_features=None, random_state=split.seed, n_jobs=2
             )
-            elapsed, _ = timed(lambda: model.fit(*split.train))
+            elapsed, _ = seconds(lambda: model.fit(*split.train))
             grown[split.seed] = model, elapsed
         return grown[split.seed]
 
@@ -73,7 +74,7 @@ def forest_methods() -> dict[str, Method]:
         estimator = BudgetPruneClassifier(
             FrozenEstimator(model), budget=budgets[-1], error="in-bag", refit=None, random_state=split.seed
         )
-        elapsed, fitted = timed(lambda: estimator.fit(**split.rows))
+        elapsed, fitted = seconds(lambda: estimator.fit(**split.rows))
         for budget in budgets:
             yield Entry(budget, fitted.with_budget(budget), growing, elapsed)
 
@@ -81,7 +82,7 @@ def forest_methods() -> dict[str, Method]:
         model, growing = grow(split)
         for budget in budgets:
             estimator = BudgetPruneClassifier(FrozenEstimator(model), budget=budget, random_state=split.seed)
-            elapsed, fitted = timed(partial(estimator.fit, **split.rows))
+            elapsed, fitted = seconds(partial(estimator.fit, **split.rows))
             yield Entry(budget, fitted, growing, elapsed, str(fitted.choices_))
 
     return {"forest": whole, "paper": paper, "ours": ours}
@@ -134,7 +135,7 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
         """All models of the grid, and how long that took; both methods share them."""
         if split.seed not in cache:
             cache.clear()
-            elapsed, models = timed(lambda: list(_train_grid(grid, split)))
+            elapsed, models = seconds(lambda: list(_train_grid(grid, split)))
             cache[split.seed] = models, elapsed
         return cache[split.seed]
 
@@ -192,10 +193,3 @@ def _after_rounds(model: Any, n_rounds: int, rows: tuple[Any, Any]) -> tuple[flo
     booster = lightgbm.Booster(model_str=model.booster_.model_to_string(num_iteration=n_rounds))
     X, y = rows
     return Entry(None, booster).on((X, np.searchsorted(model.classes_, y)))  # a Booster numbers the classes
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds that something takes, and its result."""
-    start = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start, result

@@ -102,11 +102,13 @@ class Workshop:
     @cached_property
     def refit_sample(self) -> Sample:
         """T and V, to refit the leaves on once everything is chosen."""
-        return self.val_sample if self.train_sample is None else self.train_sample + self.val_sample
+        return self._with_train(self.val_sample)
 
     def trial_sample(self, val_rows: Index) -> Sample:
         """T and some rows of V, to try refits on."""
-        val = self.val_sample.take(val_rows)
+        return self._with_train(self.val_sample.take(val_rows))
+
+    def _with_train(self, val: Sample) -> Sample:
         return val if self.train_sample is None else self.train_sample + val
 
 
