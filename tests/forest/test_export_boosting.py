@@ -110,10 +110,10 @@ def test_another_divisor_is_folded_into_the_values(get_case, name):
 
 
 def test_other_links_and_bases_are_refused(get_case):
-    for name in ("boosting", "hist"):
+    for name in ("boosting, three classes", "hist, three classes"):
         forest = get_case(name).forest
-        with pytest.raises(UnsupportedModelError, match=r"has a logistic link.*identity"):
-            replace(forest, link="identity").to_sklearn()
+        with pytest.raises(UnsupportedModelError, match=r"has a softmax link.*identity"):
+            replace(forest, link="identity", loss=None).to_sklearn()
         with pytest.raises(UnsupportedModelError, match="base score"):
             replace(forest, base=forest.base + 1).to_sklearn()
 

@@ -99,10 +99,10 @@ def test_parameters_are_kept():
 
 
 def test_what_lightgbm_cannot_say_is_refused(get_case):
-    forest = build("binary").forest
+    forest = build("multiclass").forest
     for change, message in (
         ({"origin": None}, "origin is missing"),
-        ({"link": "identity"}, "the link was changed"),
+        ({"link": "identity", "loss": None}, "the link was changed"),
         ({"divisor": 2.0}, "the divisor was changed"),
     ):
         with pytest.raises(UnsupportedModelError, match=message):

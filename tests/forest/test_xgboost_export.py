@@ -114,9 +114,9 @@ def test_other_origins_are_refused() -> None:
 
 
 def test_what_a_booster_cannot_say_is_refused() -> None:
-    forest = build("logistic").forest
-    with pytest.raises(UnsupportedModelError, match=r"its logistic link; this forest has the exp link"):
-        replace(forest, link="exp").to_xgboost()
+    forest = build("squared").forest
+    with pytest.raises(UnsupportedModelError, match=r"its identity link; this forest has the exp link"):
+        replace(forest, link="exp", loss=None).to_xgboost()
     with pytest.raises(UnsupportedModelError, match="base score"):
         replace(forest, base=forest.base + 1).to_xgboost()
     with pytest.raises(UnsupportedModelError, match="divides by 2"):

@@ -119,7 +119,7 @@ def test_the_tree_without_counted_weight_is_named(get_case):
 
 
 def test_trees_that_add_up_need_their_rounds(get_case):
-    forest = replace(get_case("regression").forest, link="logistic")
+    forest = replace(get_case("regression").forest, link="exp")
     with pytest.raises(InvalidInputError, match=r"add up to a score, but .* set tree_round"):
         PruningProblem(forest, np.zeros((1, 4)))
 

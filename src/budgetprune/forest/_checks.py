@@ -1,10 +1,14 @@
-"""Cheap checks that the arrays of a `Forest` fit together, so that kernels can index without looking."""
+"""Checks that the parts of a `Forest` fit together, so that kernels can index without looking.
+
+They run whenever a forest is made, from whatever: an importer, a pruning, a file that nobody vouches for.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
@@ -35,6 +39,9 @@ ARRAYS: dict[str, Any] = {
     "split_gain": np.float64,
 }
 
+_OPTIONAL = ("class_weight", "variance", "classes", "tree_round", "split_gain")
+_TWO_DIMENSIONAL = ("value", "class_weight")
+_FINITE = ("value", "weight", "class_weight", "variance", "base", "split_gain")
 _PER_NODE = (
     "parent",
     "left",
@@ -51,77 +58,215 @@ _PER_NODE = (
     "split_gain",
 )
 
+# Which label rules a link has, and which link a loss: all that any importer or refit makes.
+LABEL_RULES = {
+    "identity": ("argmax",),
+    "softmax": ("argmax",),
+    "exp": ("argmax",),
+    "logistic": ("positive", "nonnegative"),
+}
+LINK_OF_LOSS = {
+    "squared": "identity",
+    "logistic": "logistic",
+    "softmax": "softmax",
+    "poisson": "exp",
+    "gamma": "exp",
+}
+MISSING = ("forbidden", "nan", "nan-or-zero")
+INPUT_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+
+_MOST_FEATURES = np.iinfo(np.int32).max  # nodes number features in 32 bits
+
+# What `first_misplaced` finds wrong, by its codes.
+_MISPLACED = {
+    1: "left and right must be -1 at leaves",
+    2: "left must be the next node (pre-order) at splits",
+    3: "right must come after the left subtree, where that ends",
+    4: "parent must be -1 at the first node of each tree and agree with left and right elsewhere",
+    5: "a tree must end where tree_start says that the next one begins",
+}
+
 
 def check_forest(forest: Forest) -> None:
-    """Raise InvalidInputError, naming the array, unless the arrays describe trees in pre-order."""
-    n_nodes = forest.feature.size
-    for name in _PER_NODE:
+    """Raise InvalidInputError, naming the part, unless the parts describe trees in pre-order."""
+    _check_settings(forest)
+    _check_shapes(forest)
+    _check_trees(forest)
+    _check_categories(forest)
+    _check_outputs(forest)
+    _check_names(forest)
+    for name in _FINITE:
         array = getattr(forest, name)
-        _require(array is None or len(array) == n_nodes, f"{name} must have one entry per node ({n_nodes})")
+        _require(array is None or _is_finite(array), f"{name} must be finite")
 
-    start = forest.tree_start
+
+def _check_settings(forest: Forest) -> None:
+    """Membership is tested in tuples: what a file holds instead of a word may have no hash."""
     _require(
-        start.size >= 2 and start[0] == 0 and start[-1] == n_nodes and bool(np.all(np.diff(start) > 0)),
+        _is_number(forest.n_features, int | np.integer) and 1 <= forest.n_features <= _MOST_FEATURES,
+        f"n_features must be a whole number from 1 to {_MOST_FEATURES}",
+    )
+    _require(
+        _is_number(forest.divisor, int | float | np.number) and 0 < forest.divisor < np.inf,
+        "divisor must be a finite number above 0",
+    )
+    _require(forest.link in tuple(LABEL_RULES), f"link must be one of {', '.join(LABEL_RULES)}")
+    _require(
+        forest.label_rule in LABEL_RULES[forest.link],
+        f"label_rule must be {' or '.join(LABEL_RULES[forest.link])} for a link that is {forest.link}",
+    )
+    _require(
+        forest.loss is None
+        or (forest.loss in tuple(LINK_OF_LOSS) and forest.link == LINK_OF_LOSS[forest.loss]),
+        f"loss must be None or one of {', '.join(LINK_OF_LOSS)}, with the link that belongs to it",
+    )
+    _require(forest.missing in MISSING, f"missing must be one of {', '.join(MISSING)}")
+    _require(
+        isinstance(forest.input_dtype, np.dtype) and forest.input_dtype in INPUT_DTYPES,
+        "input_dtype must be float32 or float64",
+    )
+    _require(isinstance(forest.absent_is_missing, bool), "absent_is_missing must be True or False")
+
+
+def _check_shapes(forest: Forest) -> None:
+    n_nodes = np.size(forest.feature)
+    for name in ARRAYS:
+        array = getattr(forest, name)
+        if array is None:
+            _require(name in _OPTIONAL, f"{name} is missing")
+            continue
+        n_dimensions = 2 if name in _TWO_DIMENSIONAL else 1
+        _require(array.ndim == n_dimensions, f"{name} must be {('one', 'two')[n_dimensions - 1]}-dimensional")
+        _require(
+            name not in _PER_NODE or len(array) == n_nodes, f"{name} must have one entry per node ({n_nodes})"
+        )
+
+
+def _check_trees(forest: Forest) -> None:
+    start, feature, n_nodes = forest.tree_start, forest.feature, forest.n_nodes
+    _require(
+        start.size >= 2 and start[0] == 0 and start[-1] == n_nodes and bool(np.all(start[1:] > start[:-1])),
         f"tree_start must grow from 0 to the number of nodes ({n_nodes})",
     )
-    is_split = forest.feature >= 0
-    split = np.flatnonzero(is_split)
-    is_root = np.zeros(n_nodes, dtype=np.bool_)
-    is_root[start[:-1]] = True
-    _require(bool(np.all(forest.feature < forest.n_features)), f"feature must be below {forest.n_features}")
+    _require(bool(feature.max() < forest.n_features), f"feature must be below {forest.n_features}")
+    _require(bool(feature.min() >= -1), "feature must be -1 at leaves")
+    node, problem = first_misplaced(start, forest.parent, forest.left, forest.right, feature)
+    _require(problem == 0, f"{_MISPLACED.get(problem)} (wrong at node {node})")
+    by_threshold = (feature >= 0) & (forest.category_set < 0)
+    _require(not np.any(np.isnan(forest.threshold) & by_threshold), "threshold must not be NaN at splits")
+    _require(bool(forest.origin_node.min() >= 0), "origin_node must not be negative")
+
+
+@njit(cache=True)
+def first_misplaced(
+    tree_start: NDArray[np.int64],
+    parent: NDArray[np.int32],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    feature: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Find a node that is not where pre-order puts it, and what is wrong; code 0 if nothing is.
+
+    Backwards, both subtrees of a split are known before the split itself: the left one begins behind it, the
+    right one where the left one ends. `tree_start` must grow from 0 to the number of nodes; nothing else is
+    taken for granted, so nothing but these arrays' own places is read.
+    """
+    n_nodes = feature.size
+    end = np.empty(n_nodes, dtype=np.int64)  # the subtree of h is h, ..., end[h] - 1
+    for h in range(n_nodes - 1, -1, -1):
+        if feature[h] < 0:
+            if left[h] != -1 or right[h] != -1:
+                return h, 1
+            end[h] = h + 1
+            continue
+        if left[h] != h + 1:
+            return h, 2
+        if h + 1 == n_nodes or end[h + 1] == n_nodes or right[h] != end[h + 1]:
+            return h, 3
+        if parent[h + 1] != h or parent[right[h]] != h:
+            return h, 4
+        end[h] = end[right[h]]
+    for t in range(tree_start.size - 1):
+        root = tree_start[t]
+        if parent[root] != -1:
+            return root, 4
+        if end[root] != tree_start[t + 1]:
+            return root, 5
+    return -1, 0
+
+
+def _check_categories(forest: Forest) -> None:
+    own, start = forest.category_set, forest.category_start
     _require(
-        np.array_equal(forest.left[split], split + 1), "left must be the next node (pre-order) at splits"
+        bool(own.max() < start.size - 1 and own.min() >= -1),
+        "category_set must number a set between category_start's entries, or be -1",
     )
+    _require(not np.any((own >= 0) & (forest.feature < 0)), "category_set must be -1 at leaves")
     _require(
-        bool(np.all(forest.left[~is_split] == -1) and np.all(forest.right[~is_split] == -1)),
-        "left and right must be -1 at leaves",
+        bool(start.size >= 1 and start[0] == 0 and np.all(start[1:] >= start[:-1]))
+        and int(start[-1]) == forest.category_bits.size,
+        "category_start must begin with 0, never fall, and end at the length of category_bits",
     )
-    right = forest.right[split]
-    _require(bool(np.all((right > split + 1) & (right < n_nodes))), "right must come after the left subtree")
-    _require(
-        bool(np.all((forest.parent < 0) == is_root))
-        and np.array_equal(forest.parent[split + 1], split)
-        and np.array_equal(forest.parent[right], split)
-        and 2 * split.size == n_nodes - forest.n_trees,
-        "parent must be -1 at the first node of each tree and agree with left and right elsewhere",
-    )
-    _require(
-        bool(np.all(forest.category_set < forest.category_start.size - 1)),
-        "category_set must number a set between category_start's entries",
-    )
-    _require(
-        forest.category_start.size >= 1 and int(forest.category_start[-1]) == forest.category_bits.size,
-        "category_start must end at the length of category_bits",
-    )
-    _check_outputs(forest)
 
 
 def _check_outputs(forest: Forest) -> None:
-    output, n_values = forest.tree_output, forest.value.shape[-1]
+    output, n_outputs, n_values = forest.tree_output, forest.n_outputs, forest.value.shape[1]
+    _require(n_outputs >= 1, "base must have an entry for each output, and there is no output without")
     _require(output.size == forest.n_trees, f"tree_output must have one entry per tree ({forest.n_trees})")
-    _require(forest.value.ndim == 2, "value must be two-dimensional")
-    _require(bool(np.all(output < forest.n_outputs)), f"tree_output must be below {forest.n_outputs}")
     _require(
-        n_values == forest.n_outputs or bool(np.all(output >= 0)),
-        f"value must have {forest.n_outputs} columns, one per output, where a tree feeds all outputs",
+        bool(output.max() < n_outputs and output.min() >= -1),
+        f"tree_output must be below {n_outputs}, the number of outputs, or -1",
+    )
+    _require(
+        n_values == n_outputs or (n_values == 1 and bool(output.min() >= 0)),
+        f"value must have {n_outputs} columns, one per output, where a tree feeds all outputs, and else 1",
     )
     rounds = forest.tree_round
     _require(
-        rounds is None or (rounds.size == forest.n_trees and bool(np.all(np.diff(rounds) >= 0))),
-        f"tree_round must have one entry per tree ({forest.n_trees}), and never fall",
+        rounds is None
+        or (rounds.size == forest.n_trees and bool(rounds[0] >= 0 and np.all(rounds[1:] >= rounds[:-1]))),
+        f"tree_round must have one entry per tree ({forest.n_trees}), none negative, and never fall",
     )
-    n_classes = None if forest.classes is None else forest.classes.size
+    classes = forest.classes
     _require(
-        forest.class_weight is None or forest.class_weight.shape[1:] == (n_classes,),
+        forest.class_weight is None
+        or forest.class_weight.shape[1:] == (None if classes is None else classes.size,),
         "class_weight must have one column per class",
     )
     _require(
-        forest.feature_names is None or len(forest.feature_names) == forest.n_features,
+        classes is None or len(set(classes.tolist())) == classes.size, "classes must differ from each other"
+    )
+    if classes is None:
+        _require(
+            n_outputs == 1 and forest.link in ("identity", "exp"),
+            "without classes there is one output, and link must be identity or exp",
+        )
+    elif forest.link == "logistic":
+        _require(n_outputs == 1 and classes.size == 2, "a logistic link needs one output and two classes")
+    else:
+        _require(
+            n_outputs == classes.size and forest.link != "exp",
+            "there must be as many outputs as classes, and link must be identity or softmax",
+        )
+
+
+def _check_names(forest: Forest) -> None:
+    names, categories = forest.feature_names, forest.categories
+    _require(
+        names is None or (isinstance(names, tuple) and len(names) == forest.n_features),
         f"feature_names must name all {forest.n_features} features",
     )
     _require(
-        forest.categories is None or len(forest.categories) == forest.n_features,
+        names is None or (all(isinstance(name, str) for name in names) and len(set(names)) == len(names)),
+        "feature_names must be texts that differ from each other",
+    )
+    _require(
+        categories is None or (isinstance(categories, tuple) and len(categories) == forest.n_features),
         f"categories must have one entry for each of {forest.n_features} features",
+    )
+    _require(
+        categories is None or all(own is None or isinstance(own, tuple) for own in categories),
+        "categories must have None or a tuple for each feature",
     )
 
 
@@ -143,6 +288,16 @@ def check_keep(forest: Forest, keep: ArrayLike) -> NDArray[np.bool_]:
             "a split can stay only if its parent stays."
         )
     return mask
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    # A finite sum has finite terms only, and needs no mask as large as the array.
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(np.sum(array))) or bool(np.all(np.isfinite(array)))
 
 
 def _require(condition: bool, what: str) -> None:
