@@ -6,23 +6,21 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune._files import written_atomically
+from budgetprune._forest_parts import put_together, take_apart
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.forest._checks import ARRAYS as FOREST_ARRAYS
 from budgetprune.path import ARRAYS, PruningPath
 from budgetprune.pruning import Pruning
 
 FORMAT, VERSION = "budgetprune path", 2  # 2: boosted forests
 
 _FOREST = "forest."  # begins the names of the forest's arrays; the path's own have no prefix
-_PLAIN = "biufSU"  # kinds of arrays that are stored as they are: truth values, numbers, text
 
 
 # --- A path -------------------------------------------------------------------------------------------------
@@ -30,7 +28,7 @@ _PLAIN = "biufSU"  # kinds of arrays that are stored as they are: truth values, 
 
 def save_path(path: PruningPath, file: str | os.PathLike[str]) -> None:
     """Write a path as named arrays, and one that holds what is no array as JSON."""
-    settings, arrays = _take_apart(path.forest)
+    settings, arrays = take_apart(path.forest)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -57,7 +55,7 @@ def load_path(file: str | os.PathLike[str], forest: Forest | None) -> PruningPat
         )
     with _damage(file):
         stored = {name[len(_FOREST) :]: array for name, array in arrays.items() if name.startswith(_FOREST)}
-        loaded = _put_together(header["forest"], stored)
+        loaded = put_together(header["forest"], stored)
         own: dict[str, Any] = {name: arrays.get(name) for name in ARRAYS}
     if forest is not None:
         _check_same(loaded, forest)
@@ -97,70 +95,12 @@ def _damage(file: str | os.PathLike[str]) -> Iterator[None]:
         ) from None
 
 
-# --- Its forest ---------------------------------------------------------------------------------------------
-
-
-def _take_apart(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] | None]]:
-    """Separate what is an array in a forest from what JSON can hold; the origin is left out."""
-    arrays = {name: getattr(forest, name) for name in FOREST_ARRAYS}
-    if forest.classes is not None:
-        arrays["classes"] = _plain_classes(forest.classes)
-    others = {field.name: getattr(forest, field.name) for field in fields(forest)}
-    settings = {
-        name: value for name, value in others.items() if name not in FOREST_ARRAYS and name != "origin"
-    }
-    plain = {"input_dtype": forest.input_dtype.str, "categories": _plain_categories(forest.categories)}
-    return settings | plain, arrays
-
-
-def _put_together(settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Forest:
-    names, categories = settings["feature_names"], settings.get("categories")
-    present: dict[str, Any] = {name: arrays.get(name) for name in FOREST_ARRAYS}
-    present |= settings | {
-        "feature_names": None if names is None else tuple(names),
-        "categories": None
-        if categories is None
-        else tuple(None if c is None else tuple(c) for c in categories),
-        "input_dtype": np.dtype(settings["input_dtype"]),
-    }
-    return Forest(**present, origin=None)
-
-
-def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels as an array that needs no pickle; those in an array of objects must be of one plain kind."""
-    if classes.dtype.kind in _PLAIN:
-        return classes
-    labels = classes.tolist()
-    if len({type(label) for label in labels}) == 1 and isinstance(labels[0], bool | int | float | str):
-        plain = np.array(labels)
-        if plain.dtype.kind in _PLAIN and plain.tolist() == labels:
-            return plain
-    raise InvalidInputError(
-        f"classes of type {classes.dtype} ({', '.join(map(repr, labels[:5]))}) cannot be saved without "
-        "pickle; train the model on labels that are all text, all numbers or all truth values."
-    )
-
-
-def _plain_categories(categories: tuple[tuple[Any, ...] | None, ...] | None) -> list[list[Any] | None] | None:
-    """Labels of categories, feature by feature, as JSON can hold them."""
-    if categories is None:
-        return None
-    return [None if labels is None else list(map(_plain_label, labels)) for labels in categories]
-
-
-def _plain_label(label: Any) -> bool | int | float | str | None:
-    plain = label.item() if isinstance(label, np.generic) else label
-    if plain is None or isinstance(plain, bool | int | float | str):
-        return plain
-    raise InvalidInputError(
-        f"the category {label!r} cannot be saved without pickle; train the model on categories that are "
-        "text, numbers or truth values."
-    )
+# --- The forest that it was saved with ----------------------------------------------------------------------
 
 
 def _check_same(stored: Forest, given: Forest) -> None:
     """Refuse a forest that is not the one a path was saved with."""
-    (settings, arrays), (given_settings, given_arrays) = _take_apart(stored), _take_apart(given)
+    (settings, arrays), (given_settings, given_arrays) = take_apart(stored), take_apart(given)
     different = [name for name, value in settings.items() if given_settings[name] != value]
     different += [name for name, array in arrays.items() if not _equal(array, given_arrays[name])]
     if different:
