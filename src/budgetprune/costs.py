@@ -85,6 +85,45 @@ class CostTable:
         return total
 
 
+def check_cost_table(table: CostTable, n_features: int) -> None:
+    """Raise InvalidInputError unless kernels can trust the table: indices in range, prices that are prices.
+
+    Parameters
+    ----------
+    table : CostTable
+        From a file, say: what `FeatureCosts.resolve` makes is always right.
+    n_features : int
+        Number of features that it must be about.
+    """
+    price, start, needs, names = table.price, table.needs_start, table.needs, table.source_names
+    one_dimensional = price.ndim == start.ndim == needs.ndim == 1
+    _require(one_dimensional, "price, needs_start and needs must be one-dimensional")
+    _require(bool(np.all(np.isfinite(price) & (price >= 0))), "prices must be finite, and not negative")
+    _require(
+        len(names) == price.size and all(isinstance(name, str) for name in names),
+        f"source_names must name all {price.size} sources",
+    )
+    _require(len(set(names)) == len(names), "names of sources must differ from each other")
+    _require(
+        start.size == n_features + 1, f"needs_start must have an entry for each of {n_features} features"
+    )
+    _require(
+        bool(start[0] == 0 and np.all(start[1:] >= start[:-1]) and start[-1] == needs.size),
+        "needs_start must begin with 0, never fall, and end at the length of needs",
+    )
+    _require(
+        bool(np.all((needs >= 0) & (needs < price.size))),
+        f"needs must be numbers below {price.size}, of sources",
+    )
+    is_next_feature = np.isin(np.arange(1, needs.size), start)
+    _require(bool(np.all((needs[1:] > needs[:-1]) | is_next_feature)), "needs must grow within each feature")
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise InvalidInputError(f"this is no table of costs: {what}.")
+
+
 @dataclass(frozen=True, init=False, repr=False)
 class FeatureCosts:
     """Say what has to be paid before a feature can be tested.
