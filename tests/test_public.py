@@ -7,7 +7,11 @@ import sys
 import budgetprune
 
 NAMES = {
+    "AcquisitionError",
+    "BudgetPredictor",
     "BudgetPruneClassifier",
+    "Decision",
+    "Simulation",
     "BudgetPruneRegressor",
     "TradeOff",
     "BudgetPruneError",

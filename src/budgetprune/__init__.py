@@ -4,6 +4,7 @@ from importlib.metadata import version as _version
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import (
+    AcquisitionError,
     BudgetPruneError,
     BudgetWarning,
     InvalidInputError,
@@ -13,23 +14,28 @@ from budgetprune.errors import (
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor, TradeOff
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
+from budgetprune.predictor import BudgetPredictor, Decision, Simulation
 from budgetprune.problem import Certificate, PruningProblem
 from budgetprune.pruning import Pruning
 
 __version__ = _version("budgetprune")
 
 __all__ = [
+    "AcquisitionError",
+    "BudgetPredictor",
     "BudgetPruneClassifier",
     "BudgetPruneError",
     "BudgetPruneRegressor",
     "BudgetWarning",
     "Certificate",
+    "Decision",
     "FeatureCosts",
     "Forest",
     "InvalidInputError",
     "Pruning",
     "PruningPath",
     "PruningProblem",
+    "Simulation",
     "SolverError",
     "TradeOff",
     "UnsupportedModelError",

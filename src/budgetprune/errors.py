@@ -1,5 +1,10 @@
 """The errors a user can meet. Each message says what was wrong, where, and what to do."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from budgetprune.predictor import Decision
+
 
 class BudgetPruneError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -15,6 +20,25 @@ class UnsupportedModelError(BudgetPruneError, TypeError):
 
 class SolverError(BudgetPruneError, RuntimeError):
     """A solver could not deliver what it promises."""
+
+
+class AcquisitionError(BudgetPruneError, RuntimeError):
+    """A source could not be fetched.
+
+    Attributes
+    ----------
+    source : str
+    decision : Decision
+        What was learned before; its cost includes the source that failed.
+    """
+
+    def __init__(self, message: str, source: str, decision: "Decision") -> None:
+        super().__init__(message, source, decision)
+        self.source = source
+        self.decision = decision
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class BudgetWarning(UserWarning):

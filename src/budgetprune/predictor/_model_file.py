@@ -54,7 +54,7 @@ def save_model(file: File, forest: Forest, costs: CostTable, options: Mapping[st
     write_container(file, VERSION, header, stored)
 
 
-def load_model(file: File) -> tuple[Forest, CostTable, dict[str, Option]]:
+def load_model(file: File) -> tuple[Forest, CostTable, dict[str, Any]]:
     """Read what `save_model` wrote, or raise InvalidInputError that says what is wrong with the file.
 
     Files of all earlier formats are understood. The forest has no origin.
@@ -97,7 +97,7 @@ def _read_costs(sources: Any, arrays: dict[str, Any]) -> CostTable:
     )
 
 
-def _check_options(options: Any) -> dict[str, Option]:
+def _check_options(options: Any) -> dict[str, Any]:
     if not isinstance(options, dict) or not all(
         isinstance(name, str) and isinstance(value, bool | int | float | str | None)
         for name, value in options.items()

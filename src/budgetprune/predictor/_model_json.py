@@ -36,6 +36,9 @@ def read_json(text: bytes) -> Any:
     """Parse JSON; refuse NaN, infinities, repeated keys, endless numbers, deep nests and broken text."""
     try:
         decoded = text.decode()
+    except UnicodeDecodeError:
+        raise InvalidInputError("its header is no text in UTF-8.") from None
+    try:
         if _depth(text) > _DEEPEST:
             raise InvalidInputError(f"lists are nested more than {_DEEPEST} deep")
         value = json.loads(
@@ -49,7 +52,7 @@ def read_json(text: bytes) -> Any:
         if "\\u" in decoded:
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"its header is no JSON of the strict kind: {error}") from None
+        raise InvalidInputError(f"its header is no JSON of the strict kind: {error}.") from None
     return value
 
 

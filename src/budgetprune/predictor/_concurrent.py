@@ -1,0 +1,85 @@
+"""Several sources at once: requests under way, results in any order, and what is no longer needed."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.predictor._checks import check_number
+from budgetprune.predictor._decision import Decision
+from budgetprune.predictor._example import Example
+
+Fetch = Callable[[str], Awaitable[Any]]
+
+
+async def acquire_concurrently(
+    example: Example, fetch: Fetch, concurrency: int, timeout: float | None, on_error: str
+) -> Decision:
+    """See `BudgetPredictor.adecide`. Whatever happens, no request is left under way."""
+    _check(fetch, concurrency, timeout, on_error)
+    under_way: dict[asyncio.Task[Any], int] = {}
+    try:
+        while True:
+            is_decided, source, is_wanted = example.outlook()
+            while not is_decided and source is not None and len(under_way) < concurrency:
+                example.request(source)
+                request = _request(fetch, example.engine.source_names[source], timeout)
+                under_way[asyncio.create_task(request)] = source
+                is_decided, source, is_wanted = example.outlook()
+            in_vain = [task for task, s in under_way.items() if is_decided or not is_wanted[s]]
+            for task in in_vain:
+                task.cancel()
+                del under_way[task]
+            await _ended(in_vain)
+            if not under_way:
+                return example.decision()
+            done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+            _take(example, {task: under_way.pop(task) for task in tuple(under_way) if task in done}, on_error)
+    finally:
+        for task in under_way:
+            task.cancel()
+        await _ended(list(under_way))
+
+
+async def _request(fetch: Fetch, source: str, timeout: float | None) -> Any:
+    async with asyncio.timeout(timeout):
+        found = fetch(source)
+        if not inspect.isawaitable(found):
+            raise InvalidInputError("fetch must be a coroutine function; for an ordinary one, use decide.")
+        return await found
+
+
+def _take(example: Example, done: dict[asyncio.Task[Any], int], on_error: str) -> None:
+    """Take what came, and only then care about what failed: an error tells all that was learned before."""
+    failed = {task: s for task, s in done.items() if task.cancelled() or task.exception() is not None}
+    for s in failed.values():
+        example.give_up(s)
+    for task, s in done.items():
+        if task not in failed:
+            example.receive(s, task.result())
+    for task, s in failed.items():
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        assert error is not None
+        if isinstance(error, InvalidInputError):
+            raise error
+        if on_error == "raise":
+            raise example.error(s, error) from error
+
+
+async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
+    """Wait until cancelled requests have cleaned up."""
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _check(fetch: Any, concurrency: Any, timeout: Any, on_error: Any) -> None:
+    if not callable(fetch):
+        raise InvalidInputError(f"fetch must be a coroutine function, not {type(fetch).__name__}.")
+    if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
+        raise InvalidInputError(f"concurrency must be a whole number from 1, not {concurrency!r}.")
+    if timeout is not None and not check_number("timeout", timeout) > 0:
+        raise InvalidInputError(f"timeout must be positive, or None for none, not {timeout!r}.")
+    if on_error not in ("raise", "skip"):
+        raise InvalidInputError(f"on_error must be 'raise' or 'skip', not {on_error!r}.")

@@ -1,0 +1,211 @@
+"""The core without input and output: a forest, its prices and a rule, ready for the kernels."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune._price_lists import listed
+from budgetprune.costs import CostTable
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.predictor import _kernels
+from budgetprune.predictor._aim import aim_of
+from budgetprune.predictor._decision import Bounds, Decision, Simulation, between
+from budgetprune.predictor._tables import sources_of, trees_of
+from budgetprune.predictor._values import Values
+
+# Rows that are replayed at once: enough for both cores, and little memory.
+CHUNK = 2**16
+# Sums of prices are compared with what there is up to rounding.
+ROUNDING = 1 + 1e-12
+
+_REASONS = {
+    _kernels.WAITING: "waiting",
+    _kernels.CERTAIN: "certain",
+    _kernels.COMPLETE: "complete",
+    _kernels.TOO_EXPENSIVE: "max_cost",
+    _kernels.UNAVAILABLE: "unavailable",
+}
+DECIDED = (_kernels.CERTAIN, _kernels.COMPLETE)
+
+
+class Engine:
+    """Answer "these values are known: decided, or which source next?" for one example, or for many rows.
+
+    Sources are numbered as in the price list; features that need none of them follow, as sources without a
+    price.
+    """
+
+    def __init__(
+        self, forest: Forest, costs: CostTable, slack: float, threshold: float | None, tolerance: float | None
+    ) -> None:
+        self.forest, self.costs, self.slack, self.threshold = forest, costs, slack, threshold
+        aim = aim_of(forest, threshold, tolerance)
+        self.rule = aim.rule
+        self.trees = trees_of(forest, aim.value, aim.direction, aim.base)
+        self.sources = sources_of(costs)
+        self.values = Values(forest)
+        self.source_names = self._source_names()
+        self._number = {name: s for s, name in enumerate(self.source_names)}
+        self._bounds = Bounds(forest)
+        self.is_used = np.isin(np.arange(forest.n_features), forest.feature)
+        # What has no price is there from the start, where all values are at hand.
+        self.is_free = self.sources.price == 0
+        self.is_known_for_free = self.known_from(self.is_free)
+
+    def _source_names(self) -> tuple[str, ...]:
+        # A free feature is asked for by its own name; a source of that name which no feature needs steps
+        # back.
+        used = set(self.costs.needs.tolist())
+        names = [name if s in used else f"{name} (unused)" for s, name in enumerate(self.costs.source_names)]
+        taken = set(names)
+        for k in self.sources.gives[self.sources.gives_start[self.costs.n_sources] :]:
+            name = self.values.names[k]
+            while name in taken:
+                name += " (feature)"
+            names.append(name)
+            taken.add(name)
+        return tuple(names)
+
+    def source(self, name: Any) -> int:
+        """Number of a source, by its name."""
+        try:
+            return self._number[name]
+        except (KeyError, TypeError):
+            raise InvalidInputError(
+                f"there is no source {name!r}; the sources are {listed(map(repr, self.source_names))}."
+            ) from None
+
+    def needs(self, k: int) -> NDArray[np.int32]:
+        """Sources that a feature needs."""
+        return self.sources.needs[self.sources.needs_start[k] : self.sources.needs_start[k + 1]]
+
+    def gives(self, s: int) -> NDArray[np.int32]:
+        """Features that need a source."""
+        return self.sources.gives[self.sources.gives_start[s] : self.sources.gives_start[s + 1]]
+
+    def known_from(self, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Features that miss none of their sources."""
+        lacks = np.logical_or.reduceat(~has[self.sources.needs], self.sources.needs_start[:-1])
+        return np.logical_not(lacks)
+
+    # --- One example ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _by_output(self) -> Any:
+        forest = self.forest
+        direction = forest.tree_output if forest.n_outputs > 1 else self.trees.direction
+        return trees_of(forest, forest.value, direction, forest.base)
+
+    def run(
+        self,
+        row: NDArray[Any],
+        known: NDArray[np.bool_],
+        acquired: NDArray[np.bool_],
+        is_available: NDArray[np.bool_],
+        money: float,
+        n_steps: int,
+    ) -> Any:
+        """Take one example at most `n_steps` further; see `decide_one`."""
+        return _kernels.decide_one(
+            row,
+            known,
+            acquired,
+            is_available,
+            n_steps,
+            self.trees,
+            self._by_output,
+            self.sources,
+            self.rule,
+            self.slack,
+            money * ROUNDING,
+            self.forest.value,
+            self.forest.tree_output,
+        )
+
+    def decision(self, told: Any, cost: float, order: list[int]) -> Decision:
+        """Put what `run` told into words; `order` is what was paid for."""
+        label, why, source, is_certain, _, _, scores, lower, upper = told
+        forest, names = self.forest, self.source_names
+        scores = scores[np.newaxis] / forest.divisor
+        reason = _REASONS[why]
+        if why == _kernels.COMPLETE:
+            answer = self.answers(scores)[0]
+            probabilities = forest.probabilities(scores)[0] if forest.is_classifier else None
+            low = high = np.atleast_1d(answer) if probabilities is None else probabilities
+        else:
+            low, high = self._bounds(lower, upper)
+            answer = self.final(np.array([label]), scores)[0]
+            probabilities = None
+            if forest.is_classifier:
+                probabilities = between(forest.probabilities(scores)[0], low, high)
+            if why == _kernels.CERTAIN and not is_certain:
+                reason = "slack"
+        return Decision(
+            label=answer,
+            probabilities=probabilities,
+            lower=low,
+            upper=high,
+            cost=cost,
+            acquired=tuple([names[s] for s in order]),
+            decided=why in DECIDED,
+            reason=reason,
+            next=names[source] if source >= 0 else None,
+        )
+
+    # --- Many rows ------------------------------------------------------------------------------------------
+
+    def simulate(self, X: Any, at_hand: NDArray[np.bool_], money: float) -> Simulation:
+        """Replay rows; see `BudgetPredictor.simulate`."""
+        rows = self.forest.prepare_rows(X)
+        starts = range(0, len(rows), CHUNK)
+        parts = [self._replay(rows[i : i + CHUNK], at_hand, money) for i in starts]
+        label, why, has, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
+        acquired = (has & ~at_hand)[:, : self.costs.n_sources]
+        return Simulation(
+            label=self.final(label, scores / self.forest.divisor),
+            cost=self.costs.total(acquired),
+            acquired=acquired,
+            decided=np.isin(why, DECIDED),
+        )
+
+    def _replay(self, rows: NDArray[Any], at_hand: NDArray[np.bool_], money: float) -> tuple[Any, ...]:
+        forest = self.forest
+        told: tuple[Any, ...] = _kernels.replay(
+            rows,
+            self.known_from(at_hand),
+            at_hand,
+            self.trees,
+            self.sources,
+            self.rule,
+            self.slack,
+            money * ROUNDING,
+            forest.value,
+            forest.tree_output,
+            forest.base,
+        )
+        return told
+
+    # --- Answers --------------------------------------------------------------------------------------------
+
+    def answers(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Plain labels or targets, from scores."""
+        if self.threshold is None:
+            return self.forest.answers(scores)
+        assert self.forest.classes is not None
+        is_second = self.forest.probabilities(scores)[:, 1] >= self.threshold
+        labels: NDArray[Any] = self.forest.classes[is_second.astype(np.intp)]
+        return labels
+
+    def final(self, label: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Labels that are certain, by their numbers, and answers from scores elsewhere."""
+        answers = self.answers(scores)
+        if self.forest.classes is None:
+            return answers
+        is_certain = label != _kernels.NO_LABEL
+        answers[is_certain] = self.forest.classes[label[is_certain]]
+        return answers

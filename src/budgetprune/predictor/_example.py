@@ -1,0 +1,159 @@
+"""`Example`: one example while its sources come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import AcquisitionError, InvalidInputError
+from budgetprune.predictor._decision import Decision
+from budgetprune.predictor._engine import DECIDED, Engine
+
+
+class Example:
+    """What is known about one example, what was paid for it, and what cannot be had.
+
+    A source is *requested* (and paid for), and then it *arrives*. A value may come early, in one mapping with
+    others; it counts as known only once all sources that its feature needs have arrived.
+
+    Parameters
+    ----------
+    engine : Engine
+    known : mapping from features to values, or None
+        Known for free, as are the sources that they need.
+    money : float
+        What may be spent.
+    """
+
+    def __init__(self, engine: Engine, known: Mapping[str, Any] | None, money: float) -> None:
+        self.engine = engine
+        n_features, n_sources = engine.forest.n_features, engine.sources.price.size
+        self._row = np.zeros(n_features, dtype=engine.values.dtype)
+        self._has_value = np.zeros(n_features, dtype=np.bool_)
+        self._is_known = np.zeros(n_features, dtype=np.bool_)
+        self._is_requested = np.zeros(n_sources, dtype=np.bool_)
+        self._has_arrived = np.zeros(n_sources, dtype=np.bool_)
+        self._is_available = np.ones(n_sources, dtype=np.bool_)
+        self._money = money
+        self._cost = 0.0
+        self._order: list[int] = []
+        if known is not None:
+            self._take(known, "known", is_paid=False)
+
+    # --- What comes in --------------------------------------------------------------------------------------
+
+    def take_paid(self, values: Mapping[str, Any]) -> None:
+        """Take values that were paid for, with all the sources that they need."""
+        self._take(values, "values", is_paid=True)
+
+    def _take(self, values: Mapping[str, Any], what: str, is_paid: bool) -> None:
+        for k in self._write(values, what):
+            for s in self.engine.needs(k).tolist():
+                if is_paid:
+                    self.request(s)
+                self._is_requested[s] = self._has_arrived[s] = True
+            self._is_known[k] = True
+
+    def request(self, s: int) -> None:
+        """Pay for a source, once."""
+        if self._is_requested[s]:
+            return
+        self._is_requested[s] = True
+        price = float(self.engine.sources.price[s])
+        if price > 0:
+            self._cost += price
+            self._order.append(s)
+
+    def receive(self, s: int, fetched: Any) -> None:
+        """Take what a source gave: a value, a mapping from features to values, or nothing."""
+        names, gives = self.engine.values.names, self.engine.gives(s).tolist()
+        source = self.engine.source_names[s]
+        if isinstance(fetched, Mapping):
+            self._write(fetched, f"what came for {source!r}")
+        elif len(gives) == 1 and (fetched is not None or len(self.engine.needs(gives[0])) == 1):
+            self._write({names[gives[0]]: fetched}, "")
+        elif fetched is not None:
+            raise InvalidInputError(
+                f"a single value came for {source!r}, but several features need that source "
+                f"({', '.join(repr(names[k]) for k in gives)}): return a mapping from features to values."
+            )
+        self.arrive(s)
+
+    def arrive(self, s: int) -> None:
+        """Mark a source as there; all features that miss no other must have a value by now."""
+        self._is_requested[s] = self._has_arrived[s] = True
+        for k in self.engine.gives(s).tolist():
+            if self._has_arrived[self.engine.needs(k)].all():
+                if not self._has_value[k] and self.engine.is_used[k]:
+                    raise InvalidInputError(
+                        f"there is no value for {self.engine.values.names[k]!r}, though all that it needs "
+                        f"has been acquired, last {self.engine.source_names[s]!r}; give one (None if it is missing)."
+                    )
+                self._is_known[k] = self._has_value[k]
+
+    def give_up(self, s: int) -> None:
+        """Mark a source that cannot be had; what was paid for it is gone."""
+        self._is_available[s] = False
+        self._is_requested[s] = self._has_arrived[s]
+
+    def _write(self, values: Mapping[str, Any], what: str) -> list[int]:
+        columns = self.engine.values.fill(self._row, values, what)
+        self._has_value[columns] = True
+        return columns
+
+    # --- What goes out --------------------------------------------------------------------------------------
+
+    def next_source(self) -> int | None:
+        """Number of the source to request next, if any."""
+        source = int(self._look(n_steps=0)[2])
+        return source if source >= 0 else None
+
+    def outlook(self) -> tuple[bool, int | None, NDArray[np.bool_]]:
+        """Whether it is decided, the source to request next, and a mask of those that some tree waits for."""
+        told = self._look(n_steps=0)
+        return told[1] in DECIDED, (int(told[2]) if told[2] >= 0 else None), told[5]
+
+    def finish(self, values: Mapping[str, Any]) -> Decision:
+        """Look up what is needed until it is decided; other values do not even have to make sense."""
+        row = self.engine.values.read_all(values)
+        if row is None or self._has_value.any():
+            while (s := self.next_source()) is not None:
+                self.request(s)
+                names = self.engine.values.names
+                found = {
+                    names[k]: values[names[k]] for k in self.engine.gives(s).tolist() if names[k] in values
+                }
+                self.receive(s, found)
+            return self.decision()
+        # All are plain numbers: the kernel can take all steps at once.
+        engine, free = self.engine, self.engine.is_free
+        told = engine.run(row, engine.is_known_for_free, free, self._is_available, self._money, free.size)
+        order = told[4]
+        return engine.decision(told, float(engine.sources.price[order].sum()), order.tolist())
+
+    def decision(self) -> Decision:
+        """What is known now."""
+        return self.engine.decision(self._look(n_steps=0), self._cost, self._order)
+
+    def error(self, s: int, cause: BaseException) -> AcquisitionError:
+        """What to raise if a source fails."""
+        source = self.engine.source_names[s]
+        return AcquisitionError(
+            f"{source!r} could not be fetched ({type(cause).__name__}: {cause}); the error's `decision` "
+            "says what was learned before.",
+            source,
+            self.decision(),
+        )
+
+    def _look(self, n_steps: int) -> Any:
+        return self.engine.run(
+            self._row,
+            self._is_known,
+            self._is_requested,
+            self._is_available,
+            self._money - self._cost,
+            n_steps,
+        )
