@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-large compare format clean
+.PHONY: demo test fuzz check bench bench-large compare format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,10 @@ test: export OMP_WAIT_POLICY = passive
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m nojit
+
+# 20,000 broken and hostile model files, which takes minutes: the tests try a few hundred of them.
+fuzz: $(VENV)/installed-test
+	$(BIN)/python -m tests.predictor.fuzz_model_file
 
 check: $(VENV)/installed-check
 	$(BIN)/ruff check .

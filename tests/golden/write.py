@@ -1,0 +1,188 @@
+"""Write the golden model files: ``python -m tests.golden.write``, once for each version of the format.
+
+A file that a release could read stays as it is for ever, so none is written twice. The models are spelled out
+by hand, because no library's training gives the same bits on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from budgetprune.acquisition import sources_used
+from budgetprune.costs import CostTable, FeatureCosts
+from budgetprune.forest import Forest
+from budgetprune.predictor._model_file import VERSION, save_model
+
+FOLDER = Path(__file__).parent
+
+NAN = float("nan")
+Model = tuple[Forest, CostTable, dict[str, Any]]
+
+
+def plant(trees: list[Any], n_values: int) -> dict[str, Any]:
+    """Arrays of trees that are written as nested tuples.
+
+    A leaf is a list of `n_values` numbers; a split is (feature, threshold or set of categories, whether
+    missing values go left, left subtree, right subtree). It answers the mean of its children.
+    """
+    names = ("parent", "left", "right", "feature", "threshold", "missing_left", "category_set", "origin_node")
+    columns: dict[str, list[Any]] = {name: [] for name in (*names, "value", "weight")}
+    sets: list[list[int]] = []
+
+    def grow(tree: Any, parent: int, root: int) -> int:
+        h = len(columns["parent"])
+        leaf = (parent, -1, -1, -1, NAN, False, -1, h - root)
+        for name, entry in zip(names, leaf, strict=True):
+            columns[name].append(entry)
+        columns["value"].append(tree)
+        columns["weight"].append(2.0)
+        if isinstance(tree, tuple):
+            feature, test, missing_left, left, right = tree
+            columns["feature"][h], columns["missing_left"][h] = feature, missing_left
+            if isinstance(test, set):
+                columns["category_set"][h] = len(sets)
+                n_words = 1 + max(test) // 32
+                sets.append([sum(1 << c % 32 for c in test if c // 32 == w) for w in range(n_words)])
+            else:
+                columns["threshold"][h] = test
+            children = columns["left"][h], columns["right"][h] = grow(left, h, root), grow(right, h, root)
+            a, b = (columns["value"][child] for child in children)
+            columns["value"][h] = [(x + y) / 2 for x, y in zip(a, b, strict=True)]
+            columns["weight"][h] = sum(columns["weight"][child] for child in children)
+        return h
+
+    starts = []
+    for tree in trees:
+        starts.append(len(columns["parent"]))
+        grow(tree, -1, starts[-1])
+    return columns | {
+        "tree_start": [*starts, len(columns["parent"])],
+        "category_start": np.cumsum([0, *map(len, sets)]),
+        "category_bits": [word for words in sets for word in words],
+        "value": np.array(columns["value"], dtype=float).reshape(-1, n_values),
+    }
+
+
+def averaged() -> Model:
+    """Two classes, averaged probabilities, names, a price for a group, missing values, categories."""
+    names = ("age", "TSH", "T3", "Größe", "town")
+    trees = [
+        (
+            0,
+            49.5,
+            True,
+            (4, {1, 3, 40}, False, [0.875, 0.125], [0.25, 0.75]),
+            (1, 2.25, True, [0.5, 0.5], [0, 1]),
+        ),
+        (
+            4,
+            {0, 31, 32},
+            True,
+            [1, 0],
+            (2, float("inf"), False, (1, -0.5, True, [0.1, 0.9], [0.7, 0.3]), [0.2, 0.8]),
+        ),
+        [0.625, 0.375],
+        (3, 1.7, False, (2, 1e-3, True, [0.3, 0.7], (0, 18.0, False, [1, 0], [0.4, 0.6])), [0.9, 0.1]),
+    ]
+    arrays = plant(trees, 2)
+    forest = Forest(
+        **arrays,
+        class_weight=arrays["value"] * np.array(arrays["weight"])[:, np.newaxis],
+        variance=None,
+        tree_output=[-1] * 4,
+        base=[0.0, 0.0],
+        divisor=4.0,
+        link="identity",
+        label_rule="argmax",
+        classes=np.array(["no", "yes"]),
+        n_features=5,
+        feature_names=names,
+        input_dtype=np.dtype(np.float32),
+        missing="nan",
+        origin=None,
+        categories=(None, None, None, None, ("Aix", "Bonn", "", "Ypres", *map(str, range(37)))),
+    )
+    costs = FeatureCosts(
+        {"age": 0, "TSH": 4, "T3": 3.5, "Größe": 0.25, "town": 1},
+        groups={"TSH": "blood", "T3": "blood"},
+        group_costs={"blood": 10},
+    )
+    options = {"slack": 0.1, "max_cost": 15.0, "threshold": 0.5, "tolerance": None}
+    return forest, costs.resolve(5, names), options
+
+
+def boosted() -> Model:
+    """Counts, boosted with an exponential link, zeros that are missing values, no names."""
+    trees = [
+        (0, 0.5, True, (1, -1.25, False, [-0.5], [0.25]), [0.75]),
+        (1, 0.0, False, [0.1], (0, 2.0, True, [-0.2], (2, {2, 5}, False, [0.4], [1 / 3]))),
+        (2, {0, 1, 33}, True, [-0.05], [0.15]),
+    ]
+    arrays = plant(trees, 1)
+    forest = Forest(
+        **arrays,
+        class_weight=None,
+        variance=None,
+        tree_output=[0, 0, 0],
+        base=[-0.7],
+        divisor=1.0,
+        link="exp",
+        label_rule="argmax",
+        classes=None,
+        n_features=3,
+        feature_names=None,
+        input_dtype=np.dtype(np.float64),
+        missing="nan-or-zero",
+        origin=None,
+        loss="poisson",
+        tree_round=[0, 1, 2],
+        split_gain=np.where(np.array(arrays["feature"]) >= 0, 0.125, 0.0),
+    )
+    costs = FeatureCosts.from_sources(
+        {"scan": 2.0, "lab": 0.5, "unused": 9}, {0: "lab", 1: ["lab", "scan"], 2: None}
+    )
+    options = {"slack": 0.0, "max_cost": None, "threshold": None, "tolerance": 0.01}
+    return forest, costs.resolve(3), options
+
+
+MODELS = {"averaged": averaged, "boosted": boosted}
+
+
+def rows(n_features: int) -> list[list[float | None]]:
+    """Rows that meet thresholds, categories and missing values in many combinations; None is missing."""
+    values = [None, 0.0, 1.0, -1.25, 49.5, 3.0, 2.25, 40.0, 0.5, None, 33.0, -7.5, 1e6]
+    return [
+        [values[(3 * i + 5 * k + (i + i // 13) * k) % len(values)] for k in range(n_features)]
+        for i in range(26)
+    ]
+
+
+def answers(forest: Forest, costs: CostTable) -> dict[str, Any]:
+    """What the model says about the rows, as JSON keeps it to the last bit."""
+    X = np.array(rows(forest.n_features), dtype=float)
+    return {
+        "scores": forest.scores(X).tolist(),
+        "labels": forest.answers(forest.scores(X)).tolist() if forest.is_classifier else None,
+        "sources": [list(map(int, used)) for used in sources_used(forest, costs, X)],
+    }
+
+
+def main() -> None:
+    for name, build in MODELS.items():
+        file = FOLDER / f"{name}-{VERSION}.budgetprune"
+        if file.exists():
+            print(f"{file.name} stays as it is")
+            continue
+        forest, costs, options = build()
+        save_model(file, forest, costs, options)
+        known = {"rows": rows(forest.n_features), "options": options} | answers(forest, costs)
+        file.with_suffix(".json").write_text(json.dumps(known) + "\n")
+        print(f"wrote {file.name}, {file.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""Try to break the loader of model files: ``make fuzz``, or ``python -m tests.predictor.fuzz_model_file``.
+
+Every case must be refused with InvalidInputError, or give a model that predicts. Cases run in child
+processes with limited memory, so that a crash or a hang is seen; there kernels check the bounds of every
+array. The file that was being loaded when a child failed is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, given, seed, settings
+
+from budgetprune import InvalidInputError
+from budgetprune.acquisition import sources_used
+from budgetprune.costs import CostTable
+from budgetprune.forest import Forest
+from budgetprune.forest._checks import INPUT_DTYPES, MISSING
+from budgetprune.predictor._model_file import load_model, save_model
+
+from .mutations import GOLDEN, accident, intents
+
+ROOT = Path(__file__).parents[2]
+BATCH = 1000
+SECONDS_PER_CASE = 30  # far more than any needs, even on a busy machine
+MEMORY = 2**29  # that a child may take on top of what it has once the golden files are loaded
+
+
+# --- In a child ---------------------------------------------------------------------------------------------
+
+
+def judge(file: Path) -> str | None:
+    """Load a file and use what it holds; return why it was refused, or None. Other errors are findings."""
+    faulthandler.dump_traceback_later(SECONDS_PER_CASE, exit=True)
+    try:
+        forest, costs, options = load_model(file)
+    except InvalidInputError as error:
+        before, name, reason = str(error).partition(f"{file} cannot be loaded: ")
+        if before or not name:
+            raise AssertionError("the message does not begin with the file") from error
+        return reason
+    else:
+        scores = use(forest, costs)
+        again = file.with_name("again.budgetprune")
+        save_model(again, forest, costs, options)
+        twin, twin_costs, twin_options = load_model(again)
+        assert twin_options == options
+        assert use(twin, twin_costs).tobytes() == scores.tobytes()
+        return None
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def use(forest: Forest, costs: CostTable) -> np.ndarray:
+    """Send a few odd rows through the model, and walk its trees as slowly and obviously as can be."""
+    for start, end in zip(forest.tree_start[:-1].tolist(), forest.tree_start[1:].tolist(), strict=True):
+        assert end_of_subtree(forest, start, -1) == end
+    odd = [0.0, 1.0, -1.0, 2.5, 40.0, 1e30, -1e30, 31.0, 64.0]
+    if forest.missing != "forbidden":
+        odd.append(np.nan)
+    rows = np.resize(odd, (7, forest.n_features))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # huge values may overflow in sums and links
+        scores = forest.scores(rows)
+        assert forest.predict(rows).shape == (7,)
+        if forest.is_classifier:
+            assert forest.predict_proba(rows).shape == (7, forest.classes.size)
+    assert sources_used(forest, costs, rows).shape == (7, costs.n_sources)
+    return scores
+
+
+def end_of_subtree(forest: Forest, h: int, parent: int) -> int:
+    assert forest.parent[h] == parent
+    if forest.feature[h] < 0:
+        assert forest.left[h] == forest.right[h] == -1
+        return h + 1
+    assert 0 <= forest.feature[h] < forest.n_features
+    assert forest.left[h] == h + 1
+    assert forest.right[h] == end_of_subtree(forest, h + 1, h)
+    return end_of_subtree(forest, int(forest.right[h]), h)
+
+
+def warm_up() -> None:
+    """Have all kernels compiled before time and memory count."""
+    for golden in GOLDEN:
+        forest, costs, _ = load_model(golden)
+        no_splits = np.zeros(forest.n_nodes, dtype=np.bool_)
+        for dtype, missing in product(INPUT_DTYPES, MISSING):
+            variant = replace(forest, input_dtype=dtype, missing=missing)
+            use(variant, costs)
+            use(variant.prune(no_splits), costs)
+
+
+def limit_memory() -> None:
+    if sys.platform == "linux":
+        import resource
+
+        n_pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = n_pages * resource.getpagesize() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
+    """Run some cases of either kind here; count the reasons for refusals, "" for models that loaded."""
+    file = folder / "case.budgetprune"
+    reasons: Counter[str] = Counter()
+
+    def run(content: bytes) -> None:
+        file.write_bytes(content)
+        # Names and numbers differ from case to case, the kind of reason does not.
+        reason = re.sub(r"'.*?'|\".*?\"|-?\d[\d.e+]*", "#", judge(file) or "")
+        reasons[reason] += 1
+
+    warm_up()
+    for golden in GOLDEN:
+        shutil.copy(golden, file)
+        assert judge(file) is None
+    limit_memory()
+    n_accidents = n_cases // 2
+    for number in range(first, first + n_accidents):
+        run(accident(number))
+    others = settings(
+        max_examples=n_cases - n_accidents,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    others(seed(first)(given(intents())(run)))()
+    return dict(reasons)
+
+
+# --- In the parent ------------------------------------------------------------------------------------------
+
+
+def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = False) -> Counter[str]:
+    """Run the cases in children; raise AssertionError, naming the file, if one of them finds something."""
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = os.environ | {"OMP_WAIT_POLICY": "passive"}
+    if check_bounds:
+        # Compiled kernels are kept apart from those of everyday, which look at no bounds.
+        environment |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder / "kernels")}
+    reasons: Counter[str] = Counter()
+    for start in range(first, first + n_cases, BATCH):
+        n = min(BATCH, first + n_cases - start)
+        command = [sys.executable, "-m", "tests.predictor.fuzz_model_file", "--child"]
+        command += ["--first", str(start), "--cases", str(n), "--folder", str(folder)]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            found = folder / f"found-{start}.budgetprune"
+            shutil.copy(folder / "case.budgetprune", found)
+            raise AssertionError(
+                f"a child ended with {done.returncode} while it loaded {found}:\n{done.stderr[-5000:]}"
+            )
+        reasons.update(json.loads(done.stdout))
+    return reasons
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--cases", type=int, default=20_000)
+    parser.add_argument("--first", type=int, default=0, help="where seeds begin; others give other cases")
+    parser.add_argument("--folder", type=Path, default=ROOT / "output" / "fuzz")
+    parser.add_argument("--child", action="store_true", help="run all in this process")
+    options: Any = parser.parse_args()
+    if options.child:
+        print(json.dumps(run_batch(options.first, options.cases, options.folder)))
+        return
+    reasons = fuzz(options.cases, options.folder.resolve(), first=options.first, check_bounds=True)
+    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
+        print(f"{count:6d}  {reason or 'loaded, and predicts'}")
+    print(f"{sum(reasons.values())} cases, nothing found")
+
+
+if __name__ == "__main__":
+    main()
