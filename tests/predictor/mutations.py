@@ -243,6 +243,8 @@ def edit_size(draw: st.DrawFn, parts: Parts) -> None:
 def edit_all_nodes(draw: st.DrawFn, parts: Parts) -> None:
     """Move nodes about in all arrays that have an entry for each, so that only their order is wrong."""
     n = parts.arrays[parts.index("forest.feature")].size
+    if n == 0:
+        return
     per_node = [i for i, array in enumerate(parts.arrays) if len(array) == n]
     a, b = (draw(st.integers(0, n - 1)) for _ in range(2))
     order = np.arange(n)
