@@ -12,7 +12,10 @@ def check_number(name: str, value: Any) -> float:
     """A setting as a number."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise InvalidInputError(f"{name} must be a number, not {value!r}.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidInputError(f"{name} is too large.") from None
 
 
 def check_max_cost(max_cost: Any) -> float | None:

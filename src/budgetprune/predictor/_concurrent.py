@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 from budgetprune.errors import InvalidInputError
@@ -13,6 +14,10 @@ from budgetprune.predictor._decision import Decision
 from budgetprune.predictor._example import Example
 
 Fetch = Callable[[str], Awaitable[Any]]
+
+
+class _NotAsyncError(InvalidInputError):
+    """A fetch that gives nothing to wait for."""
 
 
 async def acquire_concurrently(
@@ -29,26 +34,24 @@ async def acquire_concurrently(
                 request = _request(fetch, example.engine.source_names[source], timeout)
                 under_way[asyncio.create_task(request)] = source
                 is_decided, source, is_wanted = example.outlook()
-            in_vain = [task for task, s in under_way.items() if is_decided or not is_wanted[s]]
-            for task in in_vain:
-                task.cancel()
+            in_vain = {task: s for task, s in under_way.items() if is_decided or not is_wanted[s]}
+            await _end(in_vain)
+            for task, s in in_vain.items():
                 del under_way[task]
-            await _ended(in_vain)
+                example.withdraw(s)
             if not under_way:
                 return example.decision()
             done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
             _take(example, {task: under_way.pop(task) for task in tuple(under_way) if task in done}, on_error)
     finally:
-        for task in under_way:
-            task.cancel()
-        await _ended(list(under_way))
+        await _end(under_way)
 
 
 async def _request(fetch: Fetch, source: str, timeout: float | None) -> Any:
     async with asyncio.timeout(timeout):
         found = fetch(source)
         if not inspect.isawaitable(found):
-            raise InvalidInputError("fetch must be a coroutine function; for an ordinary one, use decide.")
+            raise _NotAsyncError("fetch must be a coroutine function; for an ordinary one, use decide.")
         return await found
 
 
@@ -63,21 +66,33 @@ def _take(example: Example, done: dict[asyncio.Task[Any], int], on_error: str) -
     for task, s in failed.items():
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         assert error is not None
-        if isinstance(error, InvalidInputError):
+        if isinstance(error, _NotAsyncError) or not isinstance(error, Exception | asyncio.CancelledError):
             raise error
         if on_error == "raise":
             raise example.error(s, error) from error
 
 
-async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
-    """Wait until cancelled requests have cleaned up."""
-    await asyncio.gather(*tasks, return_exceptions=True)
+async def _end(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel requests, and wait until all have cleaned up: whoever cancels us meanwhile waits as well."""
+    for task in tasks:
+        task.cancel()
+    cancelled: asyncio.CancelledError | None = None
+    while pending := [task for task in tasks if not task.done()]:
+        try:
+            await asyncio.wait(pending)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # nobody cares, but asyncio complains about errors that nobody looks at
+    if cancelled is not None:
+        raise cancelled
 
 
 def _check(fetch: Any, concurrency: Any, timeout: Any, on_error: Any) -> None:
     if not callable(fetch):
         raise InvalidInputError(f"fetch must be a coroutine function, not {type(fetch).__name__}.")
-    if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
+    if not isinstance(concurrency, Integral) or isinstance(concurrency, bool) or concurrency < 1:
         raise InvalidInputError(f"concurrency must be a whole number from 1, not {concurrency!r}.")
     if timeout is not None and not check_number("timeout", timeout) > 0:
         raise InvalidInputError(f"timeout must be positive, or None for none, not {timeout!r}.")

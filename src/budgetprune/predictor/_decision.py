@@ -94,7 +94,8 @@ class Bounds:
         if forest.link == "identity":
             return low, high
         if forest.link == "exp":
-            low, high = np.exp(low), np.exp(high)
+            with np.errstate(over="ignore"):  # to infinity, which bounds all
+                low, high = np.exp(low), np.exp(high)
         elif forest.link == "logistic":
             low, high = expit(np.append(-high, low)), expit(np.append(-low, high))
         else:

@@ -15,7 +15,7 @@ from budgetprune.forest import Forest
 from budgetprune.predictor import _kernels
 from budgetprune.predictor._aim import aim_of
 from budgetprune.predictor._decision import Bounds, Decision, Simulation, between
-from budgetprune.predictor._tables import sources_of, trees_of
+from budgetprune.predictor._tables import Sources, sources_of, trees_of
 from budgetprune.predictor._values import Values
 
 # Rows that are replayed at once: enough for both cores, and little memory.
@@ -53,6 +53,7 @@ class Engine:
         self._number = {name: s for s, name in enumerate(self.source_names)}
         self._bounds = Bounds(forest)
         self.is_used = np.isin(np.arange(forest.n_features), forest.feature)
+        self.has_shared_sources = bool(np.any(np.diff(self.sources.gives_start) > 1))
         # What has no price is there from the start, where all values are at hand.
         self.is_free = self.sources.price == 0
         self.is_known_for_free = self.known_from(self.is_free)
@@ -61,14 +62,15 @@ class Engine:
         # A free feature is asked for by its own name; a source of that name which no feature needs steps
         # back.
         used = set(self.costs.needs.tolist())
-        names = [name if s in used else f"{name} (unused)" for s, name in enumerate(self.costs.source_names)]
-        taken = set(names)
-        for k in self.sources.gives[self.sources.gives_start[self.costs.n_sources] :]:
-            name = self.values.names[k]
-            while name in taken:
-                name += " (feature)"
-            names.append(name)
-            taken.add(name)
+        first_free = self.sources.gives_start[self.costs.n_sources]
+        free = dict.fromkeys(self.values.names[k] for k in self.sources.gives[first_free:])
+        taken = {*self.costs.source_names, *free}
+        names: dict[str, None] = {}
+        for s, name in enumerate(self.costs.source_names):
+            steps_back = s not in used and name in free
+            names[_unlike(taken, name, " (unused)") if steps_back else name] = None
+        for name in free:
+            names[_unlike(taken, name, " (feature)") if name in names else name] = None
         return tuple(names)
 
     def source(self, name: Any) -> int:
@@ -107,10 +109,14 @@ class Engine:
         known: NDArray[np.bool_],
         acquired: NDArray[np.bool_],
         is_available: NDArray[np.bool_],
+        sources: Sources,
         money: float,
         n_steps: int,
     ) -> Any:
-        """Take one example at most `n_steps` further; see `decide_one`."""
+        """Take one example at most `n_steps` further; see `decide_one`.
+
+        `sources` are this engine's, with the prices that are still to be paid.
+        """
         return _kernels.decide_one(
             row,
             known,
@@ -119,10 +125,10 @@ class Engine:
             n_steps,
             self.trees,
             self._by_output,
-            self.sources,
+            sources,
             self.rule,
             self.slack,
-            money * ROUNDING,
+            money,
             self.forest.value,
             self.forest.tree_output,
         )
@@ -209,3 +215,11 @@ class Engine:
         is_certain = label != _kernels.NO_LABEL
         answers[is_certain] = self.forest.classes[label[is_certain]]
         return answers
+
+
+def _unlike(taken: set[str], name: str, more: str) -> str:
+    """A name with something more that nobody has had so far."""
+    while name in taken:
+        name += more
+    taken.add(name)
+    return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,16 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import AcquisitionError, InvalidInputError
 from budgetprune.predictor._decision import Decision
-from budgetprune.predictor._engine import DECIDED, Engine
+from budgetprune.predictor._engine import DECIDED, ROUNDING, Engine
 
 
 class Example:
     """What is known about one example, what was paid for it, and what cannot be had.
 
     A source is *requested* (and paid for), and then it *arrives*. A value may come early, in one mapping with
-    others; it counts as known only once all sources that its feature needs have arrived.
+    others; it counts as known only once all sources that its feature needs have arrived, and stays as it is
+    from then on. A source may have to be requested again, if it did not give all that it can, or if its
+    request was withdrawn; it is paid for once.
 
     Parameters
     ----------
@@ -37,6 +40,7 @@ class Example:
         self._is_requested = np.zeros(n_sources, dtype=np.bool_)
         self._has_arrived = np.zeros(n_sources, dtype=np.bool_)
         self._is_available = np.ones(n_sources, dtype=np.bool_)
+        self._sources = engine.sources  # with the prices that are still to be paid
         self._money = money
         self._cost = 0.0
         self._order: list[int] = []
@@ -56,16 +60,33 @@ class Example:
                     self.request(s)
                 self._is_requested[s] = self._has_arrived[s] = True
             self._is_known[k] = True
+        if self.engine.has_shared_sources:
+            self._reopen()
+
+    def _reopen(self) -> None:
+        """Make sources open to requests again, at no cost, that are there but did not give all values."""
+        engine = self.engine
+        is_kept_back = engine.known_from(self._has_arrived) & engine.is_used & ~self._has_value
+        for k in np.flatnonzero(is_kept_back).tolist():
+            # The one that fewest other features need.
+            self.withdraw(min(engine.needs(k).tolist(), key=lambda s: engine.gives(s).size))
 
     def request(self, s: int) -> None:
         """Pay for a source, once."""
         if self._is_requested[s]:
             return
         self._is_requested[s] = True
-        price = float(self.engine.sources.price[s])
+        price = float(self._sources.price[s])
         if price > 0:
             self._cost += price
             self._order.append(s)
+
+    def withdraw(self, s: int) -> None:
+        """Take a request back. What was paid is gone, so the next request costs nothing."""
+        self._is_requested[s] = self._has_arrived[s] = False
+        if self._sources is self.engine.sources:
+            self._sources = self._sources._replace(price=self._sources.price.copy())
+        self._sources.price[s] = 0.0
 
     def receive(self, s: int, fetched: Any) -> None:
         """Take what a source gave: a value, a mapping from features to values, or nothing."""
@@ -90,7 +111,8 @@ class Example:
                 if not self._has_value[k] and self.engine.is_used[k]:
                     raise InvalidInputError(
                         f"there is no value for {self.engine.values.names[k]!r}, though all that it needs "
-                        f"has been acquired, last {self.engine.source_names[s]!r}; give one (None if it is missing)."
+                        f"has been acquired, last {self.engine.source_names[s]!r}; give one (None if it is "
+                        "missing)."
                     )
                 self._is_known[k] = self._has_value[k]
 
@@ -100,9 +122,11 @@ class Example:
         self._is_requested[s] = self._has_arrived[s]
 
     def _write(self, values: Mapping[str, Any], what: str) -> list[int]:
-        columns = self.engine.values.fill(self._row, values, what)
-        self._has_value[columns] = True
-        return columns
+        read = self.engine.values.read_named(values, what)
+        for k, number in read:
+            if not self._is_known[k]:
+                self._row[k], self._has_value[k] = number, True
+        return [k for k, _ in read]
 
     # --- What goes out --------------------------------------------------------------------------------------
 
@@ -118,28 +142,51 @@ class Example:
 
     def finish(self, values: Mapping[str, Any]) -> Decision:
         """Look up what is needed until it is decided; other values do not even have to make sense."""
-        row = self.engine.values.read_all(values)
-        if row is None or self._has_value.any():
+        row = None if self._has_value.any() else self.engine.values.read_all(values)
+        if row is None:
+            self._take_free(values)
             while (s := self.next_source()) is not None:
                 self.request(s)
-                names = self.engine.values.names
-                found = {
-                    names[k]: values[names[k]] for k in self.engine.gives(s).tolist() if names[k] in values
-                }
+                try:
+                    found = self._found(values, s)
+                except Exception as error:
+                    raise self.error(s, error) from error
                 self.receive(s, found)
             return self.decision()
         # All are plain numbers: the kernel can take all steps at once.
         engine, free = self.engine, self.engine.is_free
-        told = engine.run(row, engine.is_known_for_free, free, self._is_available, self._money, free.size)
+        money = self._money * ROUNDING
+        told = engine.run(
+            row, engine.is_known_for_free, free, self._is_available, engine.sources, money, free.size
+        )
         order = told[4]
         return engine.decision(told, float(engine.sources.price[order].sum()), order.tolist())
+
+    def _take_free(self, values: Mapping[str, Any]) -> None:
+        """Take from the start what has no price, as `Engine.simulate` does, if it makes sense."""
+        engine = self.engine
+        self._is_requested |= engine.is_free
+        self._has_arrived |= engine.is_free
+        is_due = engine.known_from(self._has_arrived) & engine.is_used & ~self._is_known
+        for k in np.flatnonzero(is_due).tolist():
+            name = engine.values.names[k]
+            with suppress(Exception):  # it is asked for again, and fails then, if a tree comes to need it
+                if name in values:
+                    self._write({name: values[name]}, "")
+            self._is_known[k] = self._has_value[k]
+        self._reopen()
+
+    def _found(self, values: Mapping[str, Any], s: int) -> dict[str, Any]:
+        names = [self.engine.values.names[k] for k in self.engine.gives(s).tolist() if self.engine.is_used[k]]
+        return {name: values[name] for name in names if name in values}
 
     def decision(self) -> Decision:
         """What is known now."""
         return self.engine.decision(self._look(n_steps=0), self._cost, self._order)
 
     def error(self, s: int, cause: BaseException) -> AcquisitionError:
-        """What to raise if a source fails."""
+        """What to raise if a source fails, which it does for good."""
+        self.give_up(s)
         source = self.engine.source_names[s]
         return AcquisitionError(
             f"{source!r} could not be fetched ({type(cause).__name__}: {cause}); the error's `decision` "
@@ -154,6 +201,7 @@ class Example:
             self._is_known,
             self._is_requested,
             self._is_available,
-            self._money - self._cost,
+            self._sources,
+            max(self._money * ROUNDING - self._cost, 0.0),
             n_steps,
         )

@@ -463,6 +463,7 @@ def replay_block(
         state.acquired[:] = acquired
         label[i], why[i], _, _ = run(rows[i], trees, sources, rule, slack, money, order, state)
         has[i] = state.acquired
+        add_up(trees, 0.0, state)
         standing_scores(value, tree_output, base, rule, state, scores[i])
 
 

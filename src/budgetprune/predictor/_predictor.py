@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, Self
@@ -49,10 +50,12 @@ class BudgetPredictor:
     tolerance : float, optional
         Regression only: decided once the interval of what is possible is no wider. None: 0.
 
-    Notes ----- *Which source next?* Every tree looks past the next two unknown splits on its way; it needs
-    each feature there as probably as training rows met it, and what is at stake is the range of what it can
-    still answer. The source with the greatest sum of these per unit of cost is next, among those that some
-    tree waits at right now: so no example ever pays more than its full cost.
+    Notes
+    -----
+    *Which source next?* Every tree looks past the next two unknown splits on its way; it needs each feature
+    there as probably as training rows met it, and what is at stake is the range of what it can still answer.
+    The source with the greatest sum of these per unit of cost is next, among those that some tree waits at
+    right now: so no example ever pays more than its full cost.
 
     Examples
     --------
@@ -133,7 +136,8 @@ class BudgetPredictor:
         values : mapping from features to values
             That were paid for: all sources that they need count as acquired, in this order.
         known : mapping from features to values, optional
-            That are known for free, as are the sources that they need.
+            That are known for free, as are the sources that they need. If such a source gives other features
+            as well, it may be asked for again, at no cost.
         acquired : sources that were paid for, though no value in `values` needs them
         unavailable : sources that cannot be had
         max_cost : float, optional
@@ -146,7 +150,7 @@ class BudgetPredictor:
         """
         example = self._example(known, max_cost)
         example.take_paid(values)
-        paid, lost = [[self._engine.source(s) for s in sources] for sources in (acquired, unavailable)]
+        paid, lost = self._numbers(acquired, "acquired"), self._numbers(unavailable, "unavailable")
         for s in paid:
             example.request(s)
         for s in paid:
@@ -172,7 +176,9 @@ class BudgetPredictor:
             itself, as a blood draw does. Values of features that need further sources are kept until those
             have been acquired. A mapping is looked up for what is needed, and only that is charged.
         known : mapping from features to values, optional
-            What is known already, for free, as are the sources that it needs.
+            What is known already, for free, as are the sources that it needs. If such a source gives other
+            features as well, it may be asked for again, at no cost. A callable is asked for free features
+            only once a tree waits for them: what is at hand had better be given here.
         max_cost : float, optional
             Instead of the predictor's.
 
@@ -194,6 +200,9 @@ class BudgetPredictor:
                 fetched = fetch(self._engine.source_names[s])
             except Exception as error:
                 raise example.error(s, error) from error
+            if inspect.iscoroutine(fetched):
+                fetched.close()
+                raise InvalidInputError("fetch is a coroutine function, which takes adecide.")
             example.receive(s, fetched)
         return example.decision()
 
@@ -235,6 +244,11 @@ class BudgetPredictor:
     def _example(self, known: Mapping[str, Any] | None, max_cost: float | None) -> Example:
         return Example(self._engine, known, self._money(max_cost))
 
+    def _numbers(self, sources: Iterable[str], what: str) -> list[int]:
+        if isinstance(sources, str) or not isinstance(sources, Iterable):
+            raise InvalidInputError(f"{what} must be a list of names of sources, not {sources!r}.")
+        return [self._engine.source(source) for source in sources]
+
     def _money(self, max_cost: float | None) -> float:
         money = self.max_cost if max_cost is None else check_max_cost(max_cost)
         return np.inf if money is None else money
@@ -260,8 +274,7 @@ class BudgetPredictor:
             Instead of the predictor's.
         """
         at_hand = self._engine.is_free.copy()
-        for source in known:
-            at_hand[self._engine.source(source)] = True
+        at_hand[self._numbers(known, "known")] = True
         return self._engine.simulate(X, at_hand, self._money(max_cost))
 
     # --- Files ----------------------------------------------------------------------------------------------

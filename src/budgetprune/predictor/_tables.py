@@ -52,6 +52,9 @@ def trees_of(
     base: NDArray[np.float64],
 ) -> Trees:
     """Prepare a forest whose nodes have the given values, by direction."""
+    # A tree that feeds one direction has columns that nobody reads where others feed all.
+    is_read = (direction[forest.tree_of_node] < 0)[:, np.newaxis] | (np.arange(value.shape[1]) == 0)
+    value = np.where(is_read, value, 0.0)
     lower, upper = ranges_below(forest.right, forest.is_split, value)
     return Trees(
         forest.tree_start,

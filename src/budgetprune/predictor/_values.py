@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import reprlib
+import sys
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any
@@ -12,6 +14,9 @@ from numpy.typing import NDArray
 from budgetprune._price_lists import listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+
+_NUMBERS = (int, float, np.number, np.bool_)
+_NO_NUMBERS = (np.complexfloating, np.timedelta64)
 
 
 class Values:
@@ -42,32 +47,25 @@ class Values:
                 f"there is no feature {name!r}; the features are {listed(map(repr, self.names))}."
             ) from None
 
-    def fill(self, row: NDArray[Any], values: Mapping[str, Any], what: str) -> list[int]:
-        """Write values into a row, and return which features they belong to."""
+    def read_named(self, values: Mapping[str, Any], what: str) -> list[tuple[int, float]]:
+        """Numbers of features, and their values as the trees compare them; all of them, or an error."""
         if not isinstance(values, Mapping):
             raise InvalidInputError(
                 f"{what} must be a mapping from feature names to values, not {type(values).__name__}."
             )
-        read = [(k, self.read(k, value)) for k, value in ((self.column_of(n), v) for n, v in values.items())]
-        for k, number in read:
-            row[k] = number
-        return [k for k, _ in read]
+        named = ((self.column_of(name), value) for name, value in values.items())
+        return [(k, self.read(k, value)) for k, value in named]
 
     def read(self, k: int, value: Any) -> float:
         """One value as the number that the trees compare, or an error that says what is wrong with it."""
         name, number = self.names[k], self._number[k]
         if number is not None:
-            try:
-                value = number.get(value, np.nan)  # a category that nobody knows is missing
-            except TypeError:
-                raise InvalidInputError(f"the value of {name!r} is no category: {value!r}.") from None
-        elif value is None:
+            value = self._category(k, value)
+        elif value is None or _is_na(value):
             value = np.nan
-        elif not isinstance(value, int | float | np.number | np.bool_) or isinstance(
-            value, np.complexfloating
-        ):
+        elif not isinstance(value, _NUMBERS) or isinstance(value, _NO_NUMBERS):
             raise InvalidInputError(
-                f"the value of {name!r} must be a number, not {type(value).__name__} ({str(value)[:40]!r})."
+                f"the value of {name!r} must be a number, not {type(value).__name__} ({_shown(value)})."
             )
         try:
             with np.errstate(over="ignore"):
@@ -76,8 +74,8 @@ class Values:
             read = np.inf
         if np.isinf(read):
             raise InvalidInputError(
-                f"the value of {name!r} is an infinity or too large for {self.dtype} "
-                f"({str(value)[:40]}); clip it."
+                f"the value of {name!r} is an infinity or too large for {self.dtype} ({_shown(value)}); "
+                "clip it."
             )
         if np.isnan(read) and not self._allow_nan:
             raise InvalidInputError(
@@ -85,9 +83,30 @@ class Values:
             )
         return read
 
+    def _category(self, k: int, value: Any) -> float:
+        """Number of a category; one that nobody knows is missing."""
+        number = self._number[k]
+        assert number is not None
+        try:
+            found = number.get(value)
+        except TypeError:
+            raise InvalidInputError(
+                f"the value of {self.names[k]!r} is no category: {_shown(value)}."
+            ) from None
+        if found is not None:
+            return found
+        is_missing = value is None or _is_na(value) or value != value
+        if not is_missing and all(isinstance(known, str) != isinstance(value, str) for known in number):
+            raise InvalidInputError(
+                f"the value of {self.names[k]!r} is {_shown(value)}, but its categories in training were "
+                f"{listed(map(repr, number))}; use those."
+            )
+        return np.nan
+
     def read_all(self, values: Mapping[str, Any]) -> NDArray[Any] | None:
         """All values at once, if all are there and plain numbers without surprises; else None."""
-        if self._all is None:
+        # Other mappings may look things up when asked: they are asked for what is needed only.
+        if self._all is None or type(values) is not dict:
             return None
         try:
             row = np.array(self._all(values))
@@ -98,3 +117,16 @@ class Values:
         with np.errstate(over="ignore", invalid="ignore"):
             rounded = row.astype(self.dtype, copy=False)
             return rounded if np.isfinite(rounded.sum()) else None
+
+
+def _is_na(value: Any) -> bool:
+    """Recognise pandas.NA without importing pandas: whoever passes it has imported it already."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and value is pandas.NA
+
+
+def _shown(value: Any) -> str:
+    try:
+        return reprlib.repr(value)
+    except Exception:  # a message about a strange value must not fail over it
+        return f"a {type(value).__name__}"
