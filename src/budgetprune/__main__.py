@@ -1,0 +1,5 @@
+"""``python -m budgetprune``."""
+
+from budgetprune.cli import main
+
+main()

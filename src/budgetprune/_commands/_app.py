@@ -1,0 +1,30 @@
+"""The commands of ``budgetprune``, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from budgetprune import __version__
+from budgetprune._commands._serve import serve
+
+app = typer.Typer(
+    name="budgetprune", no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
+)
+app.command()(serve)
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"budgetprune {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def budgetprune(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Prediction on a budget: tree ensembles whose features cost something."""

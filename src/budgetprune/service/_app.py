@@ -1,0 +1,213 @@
+"""`create_app`: the routes of the service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+import orjson
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from budgetprune._limits import Limits
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.service import _documents as documents
+from budgetprune.service._bodies import Body, check_fields, read_json
+from budgetprune.service._catalogue import Catalogue
+from budgetprune.service._dialogue import Answer, Dialogue, Question
+from budgetprune.service._errors import (
+    INVALID,
+    JSON,
+    NOT_JSON,
+    TOO_LARGE,
+    WRONG_TYPE,
+    RefusedError,
+    refuse_in_one_shape,
+)
+from budgetprune.service._metrics import CountRequests, Metrics
+from budgetprune.service._schemas import body_of, request_schemas
+
+STEP, DECIDE = "/v1/step", "/v1/decide"
+STEP_BATCH, DECIDE_BATCH = "/v1/batch", "/v1/batch/decide"
+MODEL, HEALTH, METRICS = "/v1/model", "/healthz", "/metrics"
+ENDPOINTS = (STEP, DECIDE, STEP_BATCH, DECIDE_BATCH, MODEL, HEALTH, METRICS)
+
+# A batch lets others have their turn after this long. A thread would let them have it only when Python
+# switches, and a request needs several switches.
+TURN = 0.002
+SHOWN_BAD_ROWS = 5
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": documents.Error, "description": what}
+    for status, what in {
+        NOT_JSON: "Not JSON (which has no NaN and no infinity).",
+        TOO_LARGE: "More bytes than the limit allows.",
+        WRONG_TYPE: "A body that does not claim to be JSON.",
+        INVALID: "Unknown names, values that a feature cannot have, sources without values.",
+    }.items()
+}
+
+
+class Direct(APIRoute):
+    """A route whose function gets the request and returns the response, without anything in between.
+
+    FastAPI would solve dependencies and check models, twice for each request. Bodies are read by functions of
+    our own, which know this model's features; the document says the same, and fuzzing compares the two.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See FastAPI."""
+        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return handler
+
+
+def create_app(predictor: BudgetPredictor, limits: Limits | None = None) -> FastAPI:
+    """Put a predictor behind HTTP.
+
+    Parameters
+    ----------
+    predictor : BudgetPredictor
+    limits : Limits, optional
+        How much one request may ask for.
+
+    Returns
+    -------
+    app : FastAPI
+        Any ASGI server can run it. It keeps no state but its counters.
+    """
+    limits = limits or Limits()
+    catalogue = Catalogue(predictor)
+    dialogue = Dialogue(predictor, catalogue)
+    metrics = Metrics(catalogue, ENDPOINTS)
+    # The pages for people would load scripts from elsewhere.
+    app = FastAPI(
+        title="budgetprune",
+        version=version("budgetprune"),
+        description="Send the values you have; get the decision, or the source to acquire next.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.router.route_class = Direct
+    app.add_middleware(CountRequests, metrics=metrics)
+    refuse_in_one_shape(app)
+    _add_questions(app, dialogue, metrics, limits)
+    _add_state(app, _description(predictor, catalogue), metrics)
+    document = app.openapi()
+    document["components"]["schemas"] |= request_schemas(catalogue, limits)
+    return app
+
+
+def _add_questions(app: FastAPI, dialogue: Dialogue, metrics: Metrics, limits: Limits) -> None:
+    def add(path: str, ask: Question, schema: str, summary: str) -> None:
+        async def single(request: Request) -> Response:
+            answer = ask(await read_json(request, limits.body), "body")
+            metrics.count_answer(answer)
+            return Response(orjson.dumps(answer), media_type=JSON)
+
+        _post(app, path, single, schema, documents.Answer, summary)
+
+    def add_batch(path: str, ask: Question, schema: str, summary: str) -> None:
+        async def batch(request: Request) -> Response:
+            answers = await _ask_all(await read_json(request, limits.batch_body), ask, limits)
+            for answer in answers:
+                metrics.count_answer(answer)
+            return Response(orjson.dumps({"answers": answers}), media_type=JSON)
+
+        _post(app, path, batch, schema, documents.BatchAnswer, summary)
+
+    add(STEP, dialogue.step, "StepRequest", "Decided, or which source is next?")
+    add(DECIDE, dialogue.decide, "DecideRequest", "What would a complete row have acquired, and its label")
+    add_batch(STEP_BATCH, dialogue.step, "StepBatch", "Many steps, each about an example of its own")
+    add_batch(DECIDE_BATCH, dialogue.decide, "DecideBatch", "Many complete rows")
+
+
+def _post(app: FastAPI, path: str, handler: Any, schema: str, answer: Any, summary: str) -> None:
+    app.post(
+        path,
+        name=schema,
+        summary=summary,
+        responses={200: {"model": answer}, **_REFUSALS},
+        openapi_extra=body_of(schema),
+    )(handler)
+
+
+async def _ask_all(body: Body, ask: Question, limits: Limits) -> list[Answer]:
+    """Ask about each row; any that is wrong spoils the whole batch, and the first few are named."""
+    check_fields(body, frozenset({"rows"}), "rows", "body")
+    rows = body["rows"]
+    if type(rows) is not list:
+        raise RefusedError(INVALID, "rows must be a list.", "body.rows")
+    if len(rows) > limits.batch_rows:
+        message = f"there are {len(rows)} rows, but a batch may have {limits.batch_rows} at most."
+        raise RefusedError(INVALID, message, "body.rows")
+    answers: list[Answer] = []
+    refusals: list[RefusedError] = []
+    turn = perf_counter() + TURN
+    for i, row in enumerate(rows):
+        try:
+            answers.append(ask(row, f"rows[{i}]"))
+        except RefusedError as refusal:
+            refusals.append(refusal)
+            if len(refusals) == SHOWN_BAD_ROWS:
+                break
+        if perf_counter() > turn:
+            await asyncio.sleep(0)
+            turn = perf_counter() + TURN
+    if refusals:
+        raise _together(refusals)
+    return answers
+
+
+def _together(refusals: list[RefusedError]) -> RefusedError:
+    """One refusal for a few rows."""
+    told = [f"{(refusal.where or '').partition('.')[0]}: {refusal}" for refusal in refusals]
+    return RefusedError(INVALID, " ".join(told), refusals[0].where)
+
+
+def _add_state(app: FastAPI, description: bytes, metrics: Metrics) -> None:
+    @app.get(HEALTH, summary="Is it there?", responses={200: {"model": documents.Health}})
+    async def health(_request: Request) -> Response:
+        return Response(b'{"status":"ok"}', media_type=JSON)
+
+    @app.get(MODEL, summary="What is served", responses={200: {"model": documents.Model}})
+    async def model(_request: Request) -> Response:
+        return Response(description, media_type=JSON)
+
+    @app.get(METRICS, summary="Counters for Prometheus", response_class=PlainTextResponse)
+    async def counters(_request: Request) -> Response:
+        return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _description(predictor: BudgetPredictor, catalogue: Catalogue) -> bytes:
+    features = [
+        {
+            "name": feature.name,
+            "kind": "number" if feature.categories is None else "category",
+            "categories": feature.categories,
+            "may_be_missing": feature.may_be_missing,
+            "used": feature.is_used,
+        }
+        for feature in catalogue.features.values()
+    ]
+    sources = [
+        {"name": source.name, "price": source.price, "features": source.features}
+        for source in catalogue.sources.values()
+    ]
+    settings = {name: getattr(predictor, name) for name in documents.Settings.model_fields}
+    return orjson.dumps(
+        {
+            "budgetprune": version("budgetprune"),
+            "trees": predictor.forest.n_trees,
+            "classes": catalogue.classes,
+            "features": features,
+            "sources": sources,
+            "settings": settings,
+        }
+    )

@@ -1,0 +1,97 @@
+"""What answers look like, for the OpenAPI document. Nothing is checked against these when a request comes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+Label = bool | int | float | str
+ByClass = dict[str, float]
+
+
+class Answer(BaseModel):
+    """A decision, or what to acquire next."""
+
+    decided: bool = Field(description="Whether nothing else can change the label (but for the slack).")
+    reason: Literal["certain", "slack", "complete", "waiting", "max_cost", "unavailable"] = Field(
+        description="waiting: for next. max_cost, unavailable: undecided, but nothing else can be had."
+    )
+    label: Label | None = Field(
+        description="Final if decided, else the best guess. Regression: a number; null if infinite."
+    )
+    probabilities: ByClass | None = Field(description="Exact if complete. Regression: null.")
+    lower: ByClass | float | None = Field(
+        description="Of the final probabilities, or of the target; null if infinite."
+    )
+    upper: ByClass | float | None
+    cost: float = Field(description="Of what was acquired.")
+    acquired: list[str] = Field(description="What was paid for, in order.")
+    next: str | None = Field(description="The source to acquire next; null at the end.")
+    next_cost: float | None
+    next_features: list[str] = Field(
+        description="What needs the next source. If it gives no value by itself, list it in acquired."
+    )
+
+
+class BatchAnswer(BaseModel):
+    """An answer for each row, in the order of the rows."""
+
+    answers: list[Answer]
+
+
+class ModelFeature(BaseModel):
+    """A feature, and the values that it may have."""
+
+    name: str
+    kind: Literal["number", "category"]
+    categories: list[Label | None] | None = Field(description="Values that are known; null for numbers.")
+    may_be_missing: bool = Field(description="Whether null is a value.")
+    used: bool = Field(description="Whether the model looks at it at all.")
+
+
+class ModelSource(BaseModel):
+    """Something to acquire, and the features that need it."""
+
+    name: str
+    price: float
+    features: list[str]
+
+
+class Settings(BaseModel):
+    """When the predictor stops."""
+
+    slack: float
+    max_cost: float | None
+    threshold: float | None
+    tolerance: float | None
+
+
+class Model(BaseModel):
+    """What is served."""
+
+    budgetprune: str = Field(description="Version of the library.")
+    trees: int
+    classes: list[Label] | None = Field(description="null for regression.")
+    features: list[ModelFeature]
+    sources: list[ModelSource]
+    settings: Settings
+
+
+class Health(BaseModel):
+    """The service can answer."""
+
+    status: Literal["ok"]
+
+
+class Problem(BaseModel):
+    """What is wrong with a request."""
+
+    message: str
+    where: str | None = Field(description="Part of the request that is wrong, if it is known.")
+
+
+class Error(BaseModel):
+    """Any refusal."""
+
+    error: Problem

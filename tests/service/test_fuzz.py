@@ -1,0 +1,76 @@
+"""Schemathesis looks for requests that the document allows and the service refuses, or the other way round.
+
+``make fuzz-service`` tries more: as many for each endpoint as BUDGETPRUNE_FUZZ says, and new ones each time.
+"""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+import schemathesis
+from schemathesis.config import SchemathesisConfig
+
+from budgetprune.service import Limits, create_app
+from budgetprune.service._catalogue import Catalogue
+
+from .models import NAMES, predictor
+
+N_EXAMPLES = int(os.environ.get("BUDGETPRUNE_FUZZ", "0"))
+SETTINGS = hypothesis.settings(
+    max_examples=N_EXAMPLES or 8,
+    derandomize=not N_EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+# A body that is wrong may also be too long for a service with small limits.
+REFUSED = ["400", "413", "415", "422"]
+CONFIG = SchemathesisConfig.from_dict(
+    {"seed": 1, "checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}}
+)
+
+
+def in_process(name: str):
+    # With a small limit, batches that are too long are short enough to be tried.
+    app = create_app(predictor(name), Limits(batch_rows=3))
+    return schemathesis.openapi.from_asgi("/openapi.json", app, config=CONFIG)
+
+
+def make_consistent(case, name: str) -> None:
+    """Take back what no schema can forbid: a source that was acquired, but whose features have no value."""
+    if not isinstance(case.body, dict) or not case.meta.generation.mode.is_positive:
+        return
+    sources = Catalogue(predictor(name)).sources
+    for body in case.body.get("rows", [case.body]):
+        has = body.get("values", {}).keys() | (body.get("known") or {}).keys()
+        if body.get("acquired"):
+            body["acquired"] = [
+                source for source in body["acquired"] if has.issuperset(sources[source].features)
+            ]
+
+
+@schemathesis.pytest.parametrize(**{name: in_process(name) for name in NAMES})
+@SETTINGS
+def test_in_process(case, request):
+    name = next(name for name in NAMES if name in request.node.name)
+    make_consistent(case, name)
+    case.call_and_validate()
+
+
+@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
+def test_over_a_socket(service, mode):
+    schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json", config=CONFIG)
+    operations = [found.ok() for found in schema.get_all_operations()]
+    assert len(operations) == 7
+    for operation in operations:
+        if mode.is_positive or operation.body:
+
+            @SETTINGS
+            @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
+            def check(case):
+                make_consistent(case, "classes")
+                case.call_and_validate()
+
+            check()
