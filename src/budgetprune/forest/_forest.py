@@ -16,8 +16,9 @@ from budgetprune.forest import _checks
 from budgetprune.forest._bootstrap import in_bag_counts
 from budgetprune.forest._export import to_sklearn
 from budgetprune.forest._lightgbm_export import to_lightgbm
+from budgetprune.forest._packed import PackedTrees, pack
 from budgetprune.forest._registry import import_model
-from budgetprune.forest._routing import find_leaves, sum_values
+from budgetprune.forest._routing import chunk_bounds, find_leaves, sum_values
 from budgetprune.forest._rows import as_rows
 from budgetprune.forest._topology import depths
 from budgetprune.forest._xgboost_export import to_xgboost
@@ -201,6 +202,10 @@ class Forest:
         """Number of splits above each node."""
         return frozen(depths(self.parent))
 
+    @cached_property
+    def _packed(self) -> PackedTrees:
+        return pack(self)
+
     def prepare_rows(self, X: Any, name: str = "X") -> NDArray[Any]:
         """Turn rows of any common form into the array that the kernels take, or say what is wrong with them.
 
@@ -228,23 +233,16 @@ class Forest:
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Find where each row stops in each tree: absolute node numbers, of shape (n_rows, n_trees)."""
-        leaves: NDArray[np.int32] = find_leaves(
-            self.prepare_rows(X),
-            self.tree_start,
-            self.right,
-            self.feature,
-            self.threshold,
-            self.missing_left,
-            self.category_set,
-            self.category_start,
-            self.category_bits,
-            self.missing == "nan-or-zero",
-        )
+        rows = self.prepare_rows(X)
+        leaves: NDArray[np.int32] = find_leaves(rows, chunk_bounds(len(rows)), self._packed)
         return leaves
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Add up what the trees answer, in their order: the score before the link, (n_rows, n_outputs)."""
-        scores: NDArray[np.float64] = sum_values(self.apply(X), self.value, self.tree_output, self.base)
+        rows = self.prepare_rows(X)
+        scores: NDArray[np.float64] = sum_values(
+            rows, chunk_bounds(len(rows)), self._packed, self.value, self.tree_output, self.base
+        )
         scores /= self.divisor
         return scores
 

@@ -1,0 +1,137 @@
+"""Where rows go when many of them go together, against a slow twin that sends one row after the other."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from budgetprune.forest import _routing
+from budgetprune.forest._packed import rounded_down
+from budgetprune.forest._routing import chunk_bounds
+
+pytestmark = pytest.mark.nojit
+
+N_SETS = 5
+
+
+def slow_leaf(forest, row, h):
+    while forest.feature[h] >= 0:
+        x, s = row[forest.feature[h]], forest.category_set[h]
+        is_zero = forest.missing == "nan-or-zero" and s < 0 and abs(x) <= _routing.ZERO
+        if np.isnan(x) or is_zero:
+            left = forest.missing_left[h]
+        elif s >= 0:
+            words = forest.category_bits[forest.category_start[s] : forest.category_start[s + 1]]
+            left = 0 <= x < 32 * words.size and int(words[int(x) // 32]) >> int(x) % 32 & 1
+        else:
+            left = x <= forest.threshold[h]
+        h = forest.left[h] if left else forest.right[h]
+    return h
+
+
+def slow_leaves(forest, rows):
+    return [[slow_leaf(forest, row, root) for root in forest.tree_start[:-1]] for row in rows]
+
+
+def with_categories(forest):
+    """Every third split asks for one of a few sets of categories instead."""
+    rng = np.random.default_rng(0)
+    is_set = forest.is_split & (np.arange(forest.n_nodes) % 3 == 2)
+    return replace(
+        forest,
+        threshold=np.where(is_set, np.nan, forest.threshold),
+        category_set=np.where(is_set, rng.integers(N_SETS, size=forest.n_nodes), -1),
+        category_start=np.arange(N_SETS + 1),
+        category_bits=rng.integers(2**32, size=N_SETS, dtype=np.uint32),
+    )
+
+
+TWISTS = {
+    "thresholds": lambda forest: replace(forest, missing="forbidden"),
+    "missing values": lambda forest: forest,
+    "zeros are missing": lambda forest: replace(forest, missing="nan-or-zero"),
+    "categories": with_categories,
+    "all of it": lambda forest: replace(with_categories(forest), missing="nan-or-zero"),
+    "double precision": lambda forest: replace(forest, input_dtype=np.dtype(np.float64)),
+}
+
+
+@pytest.fixture(params=TWISTS)
+def forest(request, get_case):
+    return TWISTS[request.param](get_case("random forest, missing").forest)
+
+
+@pytest.fixture
+def rows(forest, get_case):
+    rows = get_case("random forest, missing").rows[:200]
+    return forest.prepare_rows(np.nan_to_num(rows) if forest.missing == "forbidden" else rows)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 5, 200])
+def test_rows_go_together_where_they_go_alone(forest, rows, n_rows):
+    assert forest.apply(rows[:n_rows]).tolist() == slow_leaves(forest, rows[:n_rows])
+
+
+def test_values_are_added_in_the_order_of_the_trees(forest, rows):
+    value = np.random.default_rng(1).normal(size=forest.value.shape) * 10.0 ** np.arange(3)
+    forest = replace(forest, value=value, base=[0.1, 0.2, 0.3], divisor=3.0)
+    total = np.tile(forest.base, (len(rows), 1))
+    for leaf in forest.apply(rows).T:
+        total = total + value[leaf]
+    assert forest.scores(rows).tolist() == (total / 3.0).tolist()
+
+
+def test_each_tree_can_feed_its_own_output(forest, rows):
+    output = np.arange(forest.n_trees) % 2
+    forest = replace(forest, tree_output=output, base=[0.1, 0.2, 0.3])
+    total = np.tile(forest.base, (len(rows), 1))
+    for k, leaf in zip(output, forest.apply(rows).T, strict=True):
+        total[:, k] += forest.value[leaf, 0]
+    assert forest.scores(rows).tolist() == (total / forest.divisor).tolist()
+
+
+def test_no_bit_depends_on_how_rows_are_divided(forest, rows, monkeypatch):
+    leaves, scores = forest.apply(rows), forest.scores(rows)
+    monkeypatch.setattr(_routing, "CHUNK", 3)
+    assert chunk_bounds(len(rows)).size > len(rows) // 4
+    assert np.array_equal(forest.apply(rows), leaves)
+    assert np.array_equal(forest.scores(rows), scores)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+@pytest.mark.parametrize("n_rows", [1, 2, 6, 7, 8, 99, 100, 1000])
+def test_chunks_hold_every_row_once_and_as_many_as_their_neighbours(n_rows, n_threads, monkeypatch):
+    monkeypatch.setattr(_routing, "CHUNK", 10)
+    monkeypatch.setattr(_routing, "get_num_threads", lambda: n_threads)
+    bounds = chunk_bounds(n_rows)
+    sizes = np.diff(bounds)
+    assert (bounds[0], bounds[-1]) == (0, n_rows)
+    assert 1 <= sizes.min() <= sizes.max() <= min(10, sizes.min() + 1)
+    assert sizes.size % n_threads == 0 or sizes.size == n_rows
+
+
+THRESHOLDS = [0.1, 0.5, -0.1, 1e-50, -1e-50, 0.0, 1e300, -1e300, np.inf, -np.inf, 16777217.0, -16777217.0]
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_rounded_thresholds_ask_the_same_of_rounded_rows(threshold):
+    with np.errstate(over="ignore"):
+        near = np.float32(threshold)
+    low, high = np.float32(-np.inf), np.float32(np.inf)
+    x = np.array([np.nextafter(near, low), near, np.nextafter(near, high), 0.0], dtype=np.float32)
+    rounded = rounded_down(np.array([threshold]), np.dtype(np.float32))
+    assert rounded.dtype == np.float32
+    assert (x <= rounded).tolist() == (x.astype(np.float64) <= threshold).tolist()
+
+
+def test_thresholds_that_say_nothing_stay_so():
+    assert np.isnan(rounded_down(np.array([np.nan]), np.dtype(np.float32))).all()
+
+
+def test_what_is_packed_stays_out_of_pickles(forest, rows):
+    before = len(pickle.dumps(replace(forest, origin=None)))
+    forest = replace(forest, origin=None)
+    forest.scores(rows)
+    assert len(pickle.dumps(forest)) == before
+    assert np.array_equal(pickle.loads(pickle.dumps(forest)).scores(rows), forest.scores(rows))
