@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz check bench bench-large compare format clean
+.PHONY: demo test fuzz fuzz-service check bench bench-service bench-large compare format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -26,6 +26,11 @@ test: $(VENV)/installed-test
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.predictor.fuzz_model_file
 
+# A few hundred requests to every endpoint, other ones each time; the tests try a few, always the same.
+fuzz-service: export BUDGETPRUNE_FUZZ ?= 300
+fuzz-service: $(VENV)/installed-test
+	$(BIN)/python -m pytest tests/service/test_fuzz.py
+
 check: $(VENV)/installed-check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -37,6 +42,9 @@ format: $(VENV)/installed-check
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks
+
+bench-service: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks.service
 
 bench-large: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks --large --out output/bench-large.json

@@ -53,7 +53,7 @@ def serve(
     def tell(address: str) -> None:
         typer.echo(f"budgetprune: serving {model} at {address}")
         if not _is_loopback(host):
-            typer.echo(f"budgetprune: whoever can reach {host} can ask: there is no authentication.", err=True)
+            typer.echo(f"budgetprune: there is no authentication: whoever reaches {host} can ask.", err=True)
 
     try:
         run(

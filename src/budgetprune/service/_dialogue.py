@@ -80,16 +80,17 @@ class Dialogue:
         A predictor looks at nothing else than what it needs; the same mistake would be found in one row, and
         stay unseen in the next.
         """
-        if not self._used <= values.keys():
+        has_all = values.keys() == self._names
+        if not has_all and not self._used <= values.keys():
             absent = [name for name in self._catalogue.features if name in self._used - values.keys()]
             raise InvalidInputError(
                 f"there is no value for {listed(map(repr, absent))}; complete rows need one for every "
                 "feature that the model uses (null if it is missing)."
             )
         are_plain = (
-            self._has_numbers_only
+            has_all
+            and self._has_numbers_only
             and NUMBERS.issuperset(map(type, values.values()))
-            and self._names >= values.keys()
             and max(map(abs, values.values()), default=0) < self._limit
         )
         if not are_plain:

@@ -1,0 +1,51 @@
+"""What docs/serving.md says is true: its client works, and its endpoints and options exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from budgetprune import BudgetPredictor
+from budgetprune._limits import Limits
+from budgetprune.service import _app
+from budgetprune.service._metrics import MOST_SOURCES
+
+from .models import predictor, rows
+
+TEXT = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+CLIENT, APP = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+
+
+def test_the_client_works(service):
+    names: dict = {}
+    exec(compile(CLIENT, "serving.md", "exec"), names)
+    model, row = predictor("classes"), rows("classes", 1)[0]
+
+    needs = {name: {s for s in model.source_names if name in model.features_of(s)} for name in row}
+    had = set()
+
+    def fetch(source):
+        had.add(source)
+        return {name: row[name] for name in model.features_of(source) if needs[name] <= had}
+
+    answer = names["decide"](fetch, service.url)
+    expected = model.decide(row)
+    assert (answer["label"], answer["acquired"]) == (expected.label, list(expected.acquired))
+
+
+def test_the_app_is_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    predictor("averaged").save("model.budgetprune")
+    names: dict = {}
+    exec(compile(APP, "serving.md", "exec"), names)
+    assert names["app"].title == "budgetprune"
+    assert names["BudgetPredictor"] is BudgetPredictor
+
+
+def test_endpoints_and_limits():
+    told = set(re.findall(r"`(?:GET|POST) (/[\w/.]+)`", TEXT))
+    assert told == {*_app.ENDPOINTS, "/openapi.json"}
+    assert f"`--max-batch` rows ({Limits.batch_rows})" in TEXT
+    assert f"`--max-body` ({Limits.body // 2**20} MiB)" in TEXT
+    assert f"`--max-batch-body` ({Limits.batch_body // 2**20} MiB)" in TEXT
+    assert f"from the {MOST_SOURCES + 1}st source" in TEXT
