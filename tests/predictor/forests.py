@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -218,3 +219,39 @@ def cases(draw: st.DrawFn, kinds: Any = tuple(KINDS), prices: Any = PRICES, n_ro
 CLASSIFIERS = tuple(kind for kind, (_, n_classes, _) in KINDS.items() if n_classes)
 TWO_CLASSES = tuple(kind for kind, (_, n_classes, _) in KINDS.items() if n_classes == 2)
 REGRESSIONS = tuple(kind for kind, (_, n_classes, _) in KINDS.items() if not n_classes)
+
+
+# --- Who brings values --------------------------------------------------------------------------------------
+
+
+def by_source(
+    predictor: BudgetPredictor, row: Mapping[str, Any], asked: list[str] | None = None
+) -> Callable[[str], Any]:
+    """A fetch that brings all features of a source, also those that need others too."""
+
+    def fetch(source: str) -> Any:
+        if asked is not None:
+            asked.append(source)
+        return {name: row[name] for name in predictor.features_of(source)}
+
+    return fetch
+
+
+class LookedUp(Mapping):
+    """A mapping that is not a dictionary, and knows what it was asked for."""
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self.row, self.asked = row, set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return self.row[name]
+
+    def __iter__(self):
+        return iter(self.row)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.row

@@ -114,7 +114,8 @@ def completions(forest: Forest, row: np.ndarray, known: np.ndarray, at_most: int
     if np.prod([float(len(values)) for values in options]) > at_most:
         chosen = np.column_stack([rng.choice(values, at_most) for values in options])
     else:
-        chosen = np.array(list(product(*options))).reshape(-1, unknown.size)
+        ways = list(product(*options))
+        chosen = np.array(ways).reshape(len(ways), unknown.size)
     rows = np.tile(row, (len(chosen), 1))
     rows[:, unknown] = chosen
     return rows
