@@ -13,7 +13,7 @@ from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import _kernels
-from budgetprune.predictor._aim import aim_of
+from budgetprune.predictor._aim import LEAD, aim_of
 from budgetprune.predictor._decision import Bounds, Decision, Simulation, between
 from budgetprune.predictor._tables import Sources, sources_of, trees_of
 from budgetprune.predictor._values import Values
@@ -100,8 +100,9 @@ class Engine:
     @cached_property
     def _by_output(self) -> Any:
         forest = self.forest
-        direction = forest.tree_output if forest.n_outputs > 1 else self.trees.direction
-        return trees_of(forest, forest.value, direction, forest.base)
+        if forest.n_outputs == 1 or self.rule.kind == LEAD:
+            return self.trees
+        return trees_of(forest, forest.value, forest.tree_output, forest.base)
 
     def run(
         self,
@@ -125,24 +126,27 @@ class Engine:
             n_steps,
             self.trees,
             self._by_output,
+            self._by_output is self.trees,
             sources,
             self.rule,
             self.slack,
             money,
             self.forest.value,
             self.forest.tree_output,
+            self.forest.base,
         )
 
     def decision(self, told: Any, cost: float, order: list[int]) -> Decision:
         """Put what `run` told into words; `order` is what was paid for."""
-        label, why, source, is_certain, _, _, scores, lower, upper = told
+        label, why, source, is_certain, _, _, scores, (lower, upper) = told
         forest, names = self.forest, self.source_names
         scores = scores[np.newaxis] / forest.divisor
         reason = _REASONS[why]
         if why == _kernels.COMPLETE:
             answer = self.answers(scores)[0]
             probabilities = forest.probabilities(scores)[0] if forest.is_classifier else None
-            low = high = np.atleast_1d(answer) if probabilities is None else probabilities
+            low = np.array([answer]) if probabilities is None else probabilities.copy()
+            high = low.copy()
         else:
             low, high = self._bounds(lower, upper)
             answer = self.final(np.array([label]), scores)[0]

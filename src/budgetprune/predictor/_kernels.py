@@ -28,53 +28,68 @@ BLOCK = 64
 WAITING, CERTAIN, COMPLETE, TOO_EXPENSIVE, UNAVAILABLE = range(5)
 NO_LABEL = -1
 
+ALL = np.uint64(2**64 - 1)  # marks of all features
+LARGE = np.int64(2**31)  # beyond all bounds of a single tree
+
 
 class State(NamedTuple):
-    """What is known about one example, and scratch memory."""
+    """What is known about one example, and what follows from it."""
 
     known: NDArray[np.bool_]  # by feature
     acquired: NDArray[np.bool_]  # by source
     is_available: NDArray[np.bool_]  # by source
-    node: NDArray[np.int64]  # where each tree stands: at a leaf, or at the first split on an unknown feature
-    lower: NDArray[np.float64]  # of what each tree can still answer, by direction
-    upper: NDArray[np.float64]
-    n_window: NDArray[
-        np.int64
-    ]  # splits on unknown features in the window below each tree's node, 0 at a leaf
+    # By tree: where it stands, at a leaf or at the first split on an unknown feature.
+    node: NDArray[np.int64]
+    bounds: NDArray[np.int64]  # of what it can still answer, of shape (n_trees, 2, n_columns)
+    # By tree: the splits on unknown features that it stands at or may meet soon; none at a leaf.
+    n_window: NDArray[np.int64]
     window_feature: NDArray[np.int32]
-    window_share: NDArray[np.float64]  # how probable it is to meet them
-    marks: NDArray[np.uint64]  # of the features in each tree's window: bit `k % 64` for feature k
+    window_need: NDArray[np.int64]
+    marks: NDArray[np.uint64]  # of these features: bit `k % 64` for feature k
+    # Sums over trees.
+    total: NDArray[np.int64]  # bounds of all directions, less the slack, of shape (2, n_directions)
+    n_standing: NDArray[np.int64]  # by feature: trees that stand at it
+    need: NDArray[np.int64]  # by feature
+    # Scratch memory.
     queue: NDArray[np.int64]
-    total_lower: NDArray[np.float64]  # by direction
-    total_upper: NDArray[np.float64]
-    is_awaited: NDArray[np.bool_]  # by feature: some tree stands at it
-    need: NDArray[np.float64]  # by feature
-    gain: NDArray[np.float64]  # by source
+    share: NDArray[np.float64]
+    gain: NDArray[np.int64]  # by source
     bundle: NDArray[np.int32]  # features that miss several sources
 
 
 @njit(cache=True)
 def new_state(trees: Trees, n_features: int, n_sources: int) -> State:
-    n_trees, n_columns, n_directions = trees.start.size - 1, trees.lower.shape[1], trees.base.size
+    n_trees = trees.direction.size
     return State(
         np.zeros(n_features, dtype=np.bool_),
         np.zeros(n_sources, dtype=np.bool_),
         np.ones(n_sources, dtype=np.bool_),
         np.empty(n_trees, dtype=np.int64),
-        np.empty((n_trees, n_columns)),
-        np.empty((n_trees, n_columns)),
-        np.zeros(n_trees, dtype=np.int64),
+        np.empty((n_trees, 2, trees.bounds.shape[2]), dtype=np.int64),
+        np.empty(n_trees, dtype=np.int64),
         np.empty((n_trees, WINDOW), dtype=np.int32),
-        np.empty((n_trees, WINDOW)),
+        np.empty((n_trees, WINDOW), dtype=np.int64),
         np.empty(n_trees, dtype=np.uint64),
+        np.empty_like(trees.base),
+        np.empty(n_features, dtype=np.int64),
+        np.empty(n_features, dtype=np.int64),
         np.empty(WINDOW, dtype=np.int64),
-        np.empty(n_directions),
-        np.empty(n_directions),
-        np.empty(n_features, dtype=np.bool_),
-        np.empty(n_features),
-        np.empty(n_sources),
+        np.empty(WINDOW),
+        np.empty(n_sources, dtype=np.int64),
         np.empty(n_features, dtype=np.int32),
     )
+
+
+@njit(cache=True)
+def start(trees: Trees, state: State) -> None:
+    """Put all trees at their roots; none has looked yet."""
+    state.node[:] = trees.tree_start[:-1]
+    state.bounds[:] = 0
+    state.n_window[:] = 0
+    state.marks[:] = ALL
+    state.total[:] = trees.base
+    state.n_standing[:] = 0
+    state.need[:] = 0
 
 
 # --- Where trees stand --------------------------------------------------------------------------------------
@@ -83,26 +98,36 @@ def new_state(trees: Trees, n_features: int, n_sources: int) -> State:
 @njit(cache=True, inline="always")
 def advance(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -> Any:
     """Go down from node `h` as far as known features lead."""
-    while trees.feature[h] >= 0 and known[trees.feature[h]]:
-        if goes_left(
-            row[trees.feature[h]],
-            h,
-            trees.threshold,
-            trees.missing_left,
-            trees.category_set,
-            trees.category_start,
-            trees.category_bits,
-            trees.zero_is_missing,
-        ):
-            h += 1
-        else:
-            h = np.int64(trees.right[h])
+    nodes = trees.node
+    k = nodes[h]["feature"]
+    while k >= 0 and known[k]:
+        x, threshold = row[k], nodes[h]["threshold"]
+        left = x <= threshold
+        if np.isnan(x) | np.isnan(threshold):
+            left = goes_left_slowly(x, h, trees)
+        h = np.int64(nodes[h]["child"][np.uint8(left)])
+        k = nodes[h]["feature"]
     return h
 
 
 @njit(cache=True)
-def look(t: int, row: NDArray[Any], trees: Trees, state: State) -> None:
-    """Let tree `t` advance from where it stands, and bound what it can still answer.
+def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
+    """What `goes_left` says where it takes more than a comparison to tell the side."""
+    return goes_left(
+        x,
+        h,
+        trees.threshold,
+        trees.missing_left,
+        trees.category_set,
+        trees.category_start,
+        trees.category_bits,
+        trees.zero_is_missing,
+    )
+
+
+@njit(cache=True)
+def look(due: Any, row: NDArray[Any], trees: Trees, slack: float, state: State) -> None:
+    """Let trees advance from where they stand, and bound what they can still answer.
 
     Below an unknown split both sides are possible; on each, known features lead further down. The leaves that
     can still be reached from there on bound the answer::
@@ -112,99 +137,102 @@ def look(t: int, row: NDArray[Any], trees: Trees, state: State) -> None:
          known   unknown       known splits are passed, and exclude what is on their other side
            ╲      ╱    ╲
         unknown  leaf  unknown
+
+    A tree needs the features in its window as probably as it meets them, and what is at stake is the range of
+    what it can still answer.
+
+    Parameters
+    ----------
+    due : marks of features that have become known; a tree with none of them in its window sees nothing new
+    slack : share of a tree's range that is taken off both its ends
     """
-    lower, upper, queue, share = state.lower[t], state.upper[t], state.queue, state.window_share[t]
-    lower[:], upper[:] = np.inf, -np.inf
-    state.node[t] = queue[0] = advance(state.node[t], row, state.known, trees)
-    share[0] = 1.0
-    marks, n_splits, n_queued, place, level_end = np.uint64(0), 0, 1, 0, 1
-    level = 0
-    # The queue holds nodes level by level; splits among them move to the front, where the window is.
-    while place < n_queued:
-        if place == level_end:
-            level, level_end = level + 1, n_queued
-        h, probability = queue[place], share[place]
-        place += 1
-        k = trees.feature[h]
-        if k < 0 or level == DEPTH:
-            for d in range(lower.size):
-                lower[d] = min(lower[d], trees.lower[h, d])
-                upper[d] = max(upper[d], trees.upper[h, d])
-        else:
-            queue[n_queued] = advance(h + 1, row, state.known, trees)
-            queue[n_queued + 1] = advance(np.int64(trees.right[h]), row, state.known, trees)
-            share[n_queued] = probability * trees.share_left[h]
-            share[n_queued + 1] = probability - share[n_queued]
-            n_queued += 2
-        if k >= 0:
-            state.window_feature[t, n_splits] = k
-            share[n_splits] = probability
-            n_splits += 1
-            marks |= np.uint64(1) << np.uint64(k & 63)
-    state.n_window[t] = n_splits
-    state.marks[t] = marks
+    # Names of their own: what is taken out of a tuple in a loop has its references counted in the loop.
+    nodes, below, share_left, direction = trees.node, trees.bounds, trees.share_left, trees.direction
+    known, queue, share, bounds = state.known, state.queue, state.share, state.bounds
+    node, marks, total, need = state.node, state.marks, state.total, state.need
+    n_standing, n_window = state.n_standing, state.n_window
+    window_feature, window_need = state.window_feature, state.window_need
+    for t in range(node.size):
+        if not marks[t] & due:
+            continue
+        for d in range(bounds.shape[2]):
+            k = d if direction[t] < 0 else direction[t]
+            taken = np.int64(slack * (bounds[t, 1, d] - bounds[t, 0, d]))
+            total[0, k] -= bounds[t, 0, d] + taken
+            total[1, k] -= bounds[t, 1, d] - taken
+            bounds[t, 0, d], bounds[t, 1, d] = LARGE, -LARGE
+        for j in range(n_window[t]):
+            need[window_feature[t, j]] -= window_need[t, j]
+        if n_window[t] > 0:
+            n_standing[window_feature[t, 0]] -= 1
+
+        queue[0] = advance(node[t], row, known, trees)
+        node[t] = queue[0]
+        share[0] = 1.0
+        marks[t] = 0
+        n_splits, n_queued, place, level, level_end = 0, 1, 0, 0, 1
+        # The queue holds nodes level by level. Those that are splits go into the window, which is never
+        # ahead.
+        while place < n_queued:
+            if place == level_end:
+                level, level_end = level + 1, n_queued
+            h, probability = queue[place], share[place]
+            place += 1
+            k = nodes[h]["feature"]
+            if k < 0 or level == DEPTH:
+                for d in range(bounds.shape[2]):
+                    bounds[t, 0, d] = min(bounds[t, 0, d], below[h, 0, d])
+                    bounds[t, 1, d] = max(bounds[t, 1, d], below[h, 1, d])
+            else:
+                queue[n_queued] = advance(h + 1, row, known, trees)
+                queue[n_queued + 1] = advance(np.int64(nodes[h]["child"][0]), row, known, trees)
+                share[n_queued] = probability * share_left[h]
+                share[n_queued + 1] = probability - share[n_queued]
+                n_queued += 2
+            if k >= 0:
+                window_feature[t, n_splits] = k
+                share[n_splits] = probability
+                n_splits += 1
+                marks[t] |= np.uint64(1) << np.uint64(k & 63)
+
+        stake = 0
+        for d in range(bounds.shape[2]):
+            k = d if direction[t] < 0 else direction[t]
+            width = bounds[t, 1, d] - bounds[t, 0, d]
+            stake += width
+            total[0, k] += bounds[t, 0, d] + np.int64(slack * width)
+            total[1, k] += bounds[t, 1, d] - np.int64(slack * width)
+        n_window[t] = n_splits
+        for j in range(n_splits):
+            window_need[t, j] = np.int64(share[j] * stake)
+            need[window_feature[t, j]] += window_need[t, j]
+        if n_splits > 0:
+            n_standing[window_feature[t, 0]] += 1
 
 
 # --- Is it decided? -----------------------------------------------------------------------------------------
 
 
 @njit(cache=True)
-def add_up(trees: Trees, slack: float, state: State) -> None:
-    """Add up what all trees can still answer, direction by direction; slack takes a share off both ends."""
-    state.total_lower[:] = trees.base
-    state.total_upper[:] = trees.base
-    for t in range(state.node.size):
-        for d in range(state.lower.shape[1]):
-            lower, upper = state.lower[t, d], state.upper[t, d]
-            taken = slack * (upper - lower)
-            k = d if trees.direction[t] < 0 else trees.direction[t]
-            state.total_lower[k] += lower + taken
-            state.total_upper[k] += upper - taken
-
-
-@njit(cache=True)
-def certain_label(rule: Rule, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> int:
+def certain_label(rule: Rule, total: NDArray[np.int64], scale: float) -> int:
     """The label that nothing can change any more, by its number; 0 for a target that is known well enough."""
     if rule.kind == CUT:
-        if lower[0] > rule.high:
+        if total[0, 0] > rule.high * scale:
             return 1
-        return 0 if upper[0] < rule.low else NO_LABEL
+        return 0 if total[1, 0] < rule.low * scale else NO_LABEL
     if rule.kind == LEAD:
-        leader = int(np.argmax(lower))
-        for k in range(lower.size):
-            if k != leader and not lower[leader] > upper[k] + rule.guard:
+        leader = int(np.argmax(total[0]))
+        for k in range(total.shape[1]):
+            if k != leader and not total[0, leader] - total[1, k] > rule.guard * scale:
                 return NO_LABEL
         return leader
-    least, most = lower[0] / rule.divisor, upper[0] / rule.divisor
+    least, most = total[0, 0] / (scale * rule.divisor), total[1, 0] / (scale * rule.divisor)
     if rule.is_exponential:
         least, most = np.exp(least), np.exp(most)
     return 0 if most - least <= rule.width else NO_LABEL
 
 
 # --- What next? ---------------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def count_needs(state: State) -> bool:
-    """Find out which features the trees will need soon, and how much is at stake; False if none is.
-
-    A tree needs the features in its window as probably as it meets them, and what is at stake is the range of
-    what it can still answer.
-    """
-    state.is_awaited[:] = False
-    state.need[:] = 0.0
-    any_awaited = False
-    for t in range(state.node.size):
-        if state.n_window[t] == 0:
-            continue
-        any_awaited = True
-        state.is_awaited[state.window_feature[t, 0]] = True
-        stake = 0.0
-        for d in range(state.lower.shape[1]):
-            stake += state.upper[t, d] - state.lower[t, d]
-        for j in range(state.n_window[t]):
-            state.need[state.window_feature[t, j]] += stake * state.window_share[t, j]
-    return any_awaited
 
 
 @njit(cache=True)
@@ -220,51 +248,55 @@ def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
     source : the number of the next one, -1 if none can be had
     too_expensive : whether one could be had for more money
     """
-    state.gain[:] = 0.0
+    price, needs, needs_start, gives_start = (
+        sources.price,
+        sources.needs,
+        sources.needs_start,
+        sources.gives_start,
+    )
+    acquired, is_available, n_standing = state.acquired, state.is_available, state.n_standing
+    need, gain, bundle = state.need, state.gain, state.bundle
+    gain[:] = 0
     n_bundles = 0
-    for k in range(state.need.size):
-        if state.need[k] > 0:
+    for k in range(need.size if sources.is_shared else 0):
+        if need[k] > 0:
             n_missing, source = 0, -1
-            for s in sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]:
-                if not state.acquired[s]:
-                    n_missing, source = n_missing + 1, s
+            for j in range(needs_start[k], needs_start[k + 1]):
+                if not acquired[needs[j]]:
+                    n_missing, source = n_missing + 1, needs[j]
             if n_missing == 1:
-                state.gain[source] += state.need[k]
-            else:
-                state.bundle[n_bundles] = k
+                gain[source] += need[k]
+            elif n_missing > 1:
+                bundle[n_bundles] = k
                 n_bundles += 1
     best, best_gain, best_price, too_expensive = -1, 0.0, 0.0, False
-    for k in range(state.need.size):
-        if not state.is_awaited[k]:
+    for k in range(need.size):
+        if n_standing[k] == 0:
             continue
-        price, gain, first, n_missing, is_available = 0.0, 0.0, -1, 0, True
-        for s in sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]:
-            if not state.acquired[s]:
-                price += sources.price[s]
-                gain += state.gain[s]
+        own_price, own_gain, first, n_missing, can_be_had = 0.0, 0.0, -1, 0, True
+        for j in range(needs_start[k], needs_start[k + 1]):
+            s = needs[j]
+            if not acquired[s]:
+                own_price += price[s]
+                own_gain += float(gain[s] if sources.is_shared else need[k])
                 n_missing += 1
-                is_available &= state.is_available[s]
-                if first < 0 or breadth(sources, s) > breadth(sources, first):
+                can_be_had &= is_available[s]
+                breadth = gives_start[s + 1] - gives_start[s]
+                if first < 0 or breadth > gives_start[first + 1] - gives_start[first]:
                     first = s
-        if not is_available or n_missing == 0:
+        if n_missing == 0 or not can_be_had:
             continue
-        if price > money:
+        if own_price > money:
             too_expensive = True
             continue
         if n_missing > 1:
             for j in range(n_bundles):
-                if is_covered(sources, state.bundle[j], k, state.acquired):
-                    gain += state.need[state.bundle[j]]
-        is_equal = gain * best_price == best_gain * price
-        if best < 0 or gain * best_price > best_gain * price or (is_equal and price < best_price):
-            best, best_gain, best_price = first, gain, price
+                if is_covered(sources, bundle[j], k, acquired):
+                    own_gain += need[bundle[j]]
+        this, that = own_gain * best_price, best_gain * own_price
+        if best < 0 or this > that or (this == that and own_price < best_price):
+            best, best_gain, best_price = first, own_gain, own_price
     return best, too_expensive
-
-
-@njit(cache=True, inline="always")
-def breadth(sources: Sources, s: Any) -> Any:
-    """How many features need a source."""
-    return sources.gives_start[s + 1] - sources.gives_start[s]
 
 
 @njit(cache=True)
@@ -299,9 +331,7 @@ def receive(s: Any, sources: Sources, state: State) -> Any:
 
 
 @njit(cache=True)
-def survey(
-    trees: Trees, sources: Sources, rule: Rule, slack: float, money: float, state: State
-) -> tuple[int, int, int]:
+def survey(trees: Trees, sources: Sources, rule: Rule, money: float, state: State) -> tuple[int, int, int]:
     """Judge a state whose trees have looked: decided, or which source next?
 
     Returns
@@ -310,11 +340,9 @@ def survey(
     why : WAITING, or why it stops
     source : the next one, -1 if it stops
     """
-    add_up(trees, slack, state)
-    any_awaited = count_needs(state)
-    if not any_awaited:
+    if not state.n_window.any():
         return NO_LABEL, COMPLETE, -1
-    label = certain_label(rule, state.total_lower, state.total_upper)
+    label = certain_label(rule, state.total, trees.scale)
     if label != NO_LABEL:
         return label, CERTAIN, -1
     source, too_expensive = choose(sources, money, state)
@@ -342,20 +370,17 @@ def run(
     n_acquired : how many entries of `order` were written: the sources, one after the other
     """
     n_acquired = 0
-    for t in range(trees.start.size - 1):
-        state.node[t] = trees.start[t]
-        look(t, row, trees, state)
+    start(trees, state)
+    due = ALL
     while True:
-        label, why, source = survey(trees, sources, rule, slack, money, state)
+        look(due, row, trees, slack, state)
+        label, why, source = survey(trees, sources, rule, money, state)
         if why != WAITING or n_acquired == order.size:
             return label, why, source, n_acquired
         order[n_acquired] = source
         n_acquired += 1
         money -= sources.price[source]
-        marks = receive(source, sources, state)
-        for t in range(state.node.size):
-            if state.marks[t] & marks:
-                look(t, row, trees, state)
+        due = receive(source, sources, state)
 
 
 @njit(cache=True)
@@ -364,6 +389,7 @@ def standing_scores(
     tree_output: NDArray[np.int32],
     base: NDArray[np.float64],
     rule: Rule,
+    scale: float,
     state: State,
     scores: NDArray[np.float64],
 ) -> None:
@@ -379,8 +405,8 @@ def standing_scores(
                 scores[k] += value[node[t], k]
         else:
             scores[tree_output[t]] += value[node[t], 0]
-    if rule.kind == NARROW:
-        scores[0] = min(max(scores[0], state.total_lower[0]), state.total_upper[0])
+    if rule.kind == NARROW and state.n_window.any():
+        scores[0] = min(max(scores[0], state.total[0, 0] / scale), state.total[1, 0] / scale)
 
 
 @njit(cache=True, parallel=True)
@@ -463,8 +489,7 @@ def replay_block(
         state.acquired[:] = acquired
         label[i], why[i], _, _ = run(rows[i], trees, sources, rule, slack, money, order, state)
         has[i] = state.acquired
-        add_up(trees, 0.0, state)
-        standing_scores(value, tree_output, base, rule, state, scores[i])
+        standing_scores(value, tree_output, base, rule, trees.scale, state, scores[i])
 
 
 @njit(cache=True)
@@ -476,28 +501,23 @@ def decide_one(
     n_steps: int,
     trees: Trees,
     by_output: Trees,
+    is_by_output: bool,
     sources: Sources,
     rule: Rule,
     slack: float,
     money: float,
     value: NDArray[np.float64],
     tree_output: NDArray[np.int32],
+    base: NDArray[np.float64],
 ) -> tuple[
-    int,
-    int,
-    int,
-    bool,
-    NDArray[np.int32],
-    NDArray[np.bool_],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
+    int, int, int, bool, NDArray[np.int32], NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]
 ]:
     """Take one example at most `n_steps` further, and tell all about it.
 
     Parameters
     ----------
     by_output : the same trees, with the scores themselves as directions
+    is_by_output : whether they are the directions of `trees` already
 
     Returns
     -------
@@ -505,7 +525,7 @@ def decide_one(
     is_certain : whether the label is certain without slack too
     order : the sources that were acquired, one after the other
     is_wanted : bool array of shape (n_sources,): some tree stands at a feature that needs it and can be had
-    scores, lower, upper : where the trees stand, and the bounds of where they can go, by output; not divided
+    scores, bounds : where the trees stand, and the bounds of where they can go, by output; not divided
     """
     state = new_state(trees, known.size, acquired.size)
     state.known[:] = known
@@ -513,32 +533,26 @@ def decide_one(
     state.is_available[:] = is_available
     order = np.empty(n_steps, dtype=np.int32)
     label, why, source, n_acquired = run(row, trees, sources, rule, slack, money, order, state)
-    add_up(trees, 0.0, state)
-    is_certain = certain_label(rule, state.total_lower, state.total_upper) != NO_LABEL
     is_wanted = np.zeros(acquired.size, dtype=np.bool_)
-    for k in np.flatnonzero(state.is_awaited):
+    for k in np.flatnonzero(state.n_standing):
         needs = sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]
         can_be_had = True
         for s in needs:
             can_be_had &= is_available[s]
         for s in needs:
             is_wanted[s] |= can_be_had
-    scores = np.empty(by_output.base.size)
-    standing_scores(value, tree_output, by_output.base, rule, state, scores)
-    bounds = new_state(by_output, known.size, acquired.size)
-    bounds.known[:] = state.known
-    for t in range(state.node.size):
-        bounds.node[t] = state.node[t]
-        look(t, row, by_output, bounds)
-    add_up(by_output, 0.0, bounds)
-    return (
-        label,
-        why,
-        source,
-        is_certain,
-        order[:n_acquired],
-        is_wanted,
-        scores,
-        bounds.total_lower,
-        bounds.total_upper,
-    )
+    scores = np.empty(base.size)
+    standing_scores(value, tree_output, base, rule, trees.scale, state, scores)
+    is_certain = label != NO_LABEL
+    if slack > 0:
+        start(trees, state)
+        look(ALL, row, trees, 0.0, state)
+        is_certain = certain_label(rule, state.total, trees.scale) != NO_LABEL
+    bounds = state.total / trees.scale
+    if not is_by_output:
+        outputs = new_state(by_output, known.size, acquired.size)
+        outputs.known[:] = state.known
+        start(by_output, outputs)
+        look(ALL, row, by_output, 0.0, outputs)
+        bounds = outputs.total / by_output.scale
+    return label, why, source, is_certain, order[:n_acquired], is_wanted, scores, bounds

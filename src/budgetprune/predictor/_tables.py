@@ -15,24 +15,28 @@ from budgetprune.forest import Forest
 class Trees(NamedTuple):
     """Nodes of all trees in pre-order, and what is still possible below each of them.
 
-    `lower` and `upper` have one column per *direction* (see `Aim`); a tree that feeds a single one of several
-    has its bounds in the first column.
+    Bounds are whole numbers, values times a power of two, rounded outwards. So sums are exact in whatever
+    order they are added up and taken apart again, and what is known about an example decides alone what comes
+    next.
     """
 
-    start: NDArray[np.int64]
-    right: NDArray[np.int32]
-    feature: NDArray[np.int32]
+    # As in `PackedTrees`; numba takes no tuples within tuples into parallel loops.
+    node: NDArray[np.void]
+    tree_start: NDArray[np.int64]
     threshold: NDArray[np.float64]
     missing_left: NDArray[np.bool_]
     category_set: NDArray[np.int32]
     category_start: NDArray[np.int64]
     category_bits: NDArray[np.uint32]
     zero_is_missing: bool
-    share_left: NDArray[np.float64]  # how probable it is to go left, as training rows did
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    # How probable it is to go left, as training rows did.
+    share_left: NDArray[np.float64]
+    # Of shape (n_nodes, 2, n_columns): the lowest and the highest value over the leaves below, by direction
+    # (see `Aim`). A tree that feeds a single one of several directions has its bounds in the first column.
+    bounds: NDArray[np.int32]
     direction: NDArray[np.int32]  # that a tree feeds, -1 for all
-    base: NDArray[np.float64]  # by direction
+    base: NDArray[np.int64]  # of shape (2, n_directions): lower and upper
+    scale: float
 
 
 class Sources(NamedTuple):
@@ -43,6 +47,7 @@ class Sources(NamedTuple):
     needs: NDArray[np.int32]
     gives_start: NDArray[np.int64]  # by source: the other way round
     gives: NDArray[np.int32]
+    is_shared: bool  # whether any source gives several features, or any feature needs several sources
 
 
 def trees_of(
@@ -55,23 +60,18 @@ def trees_of(
     # A tree that feeds one direction has columns that nobody reads where others feed all.
     is_read = (direction[forest.tree_of_node] < 0)[:, np.newaxis] | (np.arange(value.shape[1]) == 0)
     value = np.where(is_read, value, 0.0)
-    lower, upper = ranges_below(forest.right, forest.is_split, value)
-    return Trees(
-        forest.tree_start,
-        forest.right,
-        forest.feature,
-        forest.threshold,
-        forest.missing_left,
-        forest.category_set,
-        forest.category_start,
-        forest.category_bits,
-        forest.missing == "nan-or-zero",
-        _share_left(forest),
-        lower,
-        upper,
-        direction,
-        base,
-    )
+    # Values get 30 bits, so that differences fit as well, unless the base would not fit then; and some scale
+    # must be left for the cuts of a rule.
+    bits = min(30 - exponent(value), 60 - exponent(base), 900)
+    scale = 2.0**bits
+    bounds = bounds_below(forest.right, forest.is_split, value * scale)
+    whole_base = np.stack([np.floor(base * scale), np.ceil(base * scale)]).astype(np.int64)
+    return Trees(*forest._packed, _share_left(forest), bounds, direction, whole_base, scale)
+
+
+def exponent(values: NDArray[np.float64]) -> int:
+    """The least power of two that is larger than all values."""
+    return int(np.frexp(np.abs(values).max())[1])
 
 
 def _share_left(forest: Forest) -> NDArray[np.float64]:
@@ -84,17 +84,20 @@ def _share_left(forest: Forest) -> NDArray[np.float64]:
 
 
 @njit(cache=True)
-def ranges_below(
+def bounds_below(
     right: NDArray[np.int32], is_split: NDArray[np.bool_], value: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> NDArray[np.int32]:
     """Find the lowest and the highest value over the leaves below each node, direction by direction."""
-    lower, upper = value.copy(), value.copy()
+    bounds = np.empty((value.shape[0], 2, value.shape[1]), dtype=np.int32)
     for h in range(is_split.size - 1, -1, -1):
-        if is_split[h]:
-            for d in range(value.shape[1]):
-                lower[h, d] = min(lower[h + 1, d], lower[right[h], d])
-                upper[h, d] = max(upper[h + 1, d], upper[right[h], d])
-    return lower, upper
+        for d in range(value.shape[1]):
+            if is_split[h]:
+                bounds[h, 0, d] = min(bounds[h + 1, 0, d], bounds[right[h], 0, d])
+                bounds[h, 1, d] = max(bounds[h + 1, 1, d], bounds[right[h], 1, d])
+            else:
+                bounds[h, 0, d] = np.floor(value[h, d])
+                bounds[h, 1, d] = np.ceil(value[h, d])
+    return bounds
 
 
 def sources_of(costs: CostTable) -> Sources:
@@ -111,6 +114,7 @@ def sources_of(costs: CostTable) -> Sources:
         source[by_feature].astype(np.int32),
         _starts(source, n_sources),
         feature[by_source].astype(np.int32),
+        bool(n_needs.max() > 1 or np.unique(costs.needs).size < costs.needs.size),
     )
 
 
