@@ -23,6 +23,8 @@ from budgetprune.pruning import Pruning
 if TYPE_CHECKING:
     import pandas as pd
 
+    from budgetprune.decided import DecidedCosts
+
 # Costs that differ by less than this fraction are the same to a budget.
 ROUNDING = 1e-9
 
@@ -181,7 +183,8 @@ class PruningPath:
         lam : float
             Price of a unit of cost, in units of error.
         budget : float
-            Largest average cost of a row (full cost, on the rows that the problem counts).
+            Largest average cost of a row (full cost, on the rows that the problem counts; for what is
+            really acquired if predictions stop early, see `decided`).
 
         Returns
         -------
@@ -215,33 +218,45 @@ class PruningPath:
             )
 
     def _at_budget(self, budget: Any) -> Pruning:
-        try:
-            amount = np.nan if isinstance(budget, str) else float(budget)
-        except (TypeError, ValueError):
-            amount = np.nan
-        if not amount >= 0:
-            raise InvalidInputError(f"budget must be a number of at least 0, not {budget!r}.")
-        # Averages carry rounding errors: a budget of 1 buys what costs 1.0000000000000027.
-        amount *= 1 + ROUNDING
-        within = np.flatnonzero(self.cost <= amount)
-        if not within.size:
+        amount = check_budget(budget)
+        if self.cost[-1] > amount:
             raise InvalidInputError(
                 f"every point of this path costs more than {amount:.6g}, the cheapest {self.cost[-1]:.6g}; "
                 "compute the path for larger lams, or for all: problem.path()."
             )
-        # Costs never grow along the path, so the first point within the budget is the most expensive one.
-        k = int(within[0])
+        k = first_within(self.cost, amount)
         useful = self.cost[self.cost > self.cost[-1]]
         if useful.size and amount < useful[-1]:
-            warnings.warn(
-                f"a budget of {amount:.6g} buys nothing: the first pruning that is worth its cost has an "
-                f"average cost of {useful[-1]:.6g}. This one costs {self.cost[k]:.6g} and keeps "
-                f"{self.n_splits[k]} split(s). Another error estimate, or trees that may split on any "
-                "feature (max_features=None), often have cheaper ones.",
-                BudgetWarning,
-                stacklevel=3,
-            )
+            warn_that_budget_buys_nothing(amount, float(useful[-1]), self[k], stacklevel=4)
         return self[k]
+
+    def decided(
+        self,
+        X: Any,
+        costs: Any = None,
+        *,
+        slack: float = 0.0,
+        threshold: float | None = None,
+        tolerance: float | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> DecidedCosts:
+        """Count *decided* costs instead: what predictions acquire that stop once they are decided.
+
+        ``path.decided(X, costs).at(budget=12.0)`` is the most expensive point that really acquires no more
+        than 12 on average, and ``path.decided(X, costs)[k]`` is what point `k` acquires. For the parameters
+        see `budgetprune.decided.DecidedCosts`.
+        """
+        from budgetprune.decided import DecidedCosts  # late: it knows the path, not the other way round
+
+        return DecidedCosts(
+            self,
+            X,
+            costs,
+            slack=slack,
+            threshold=threshold,
+            tolerance=tolerance,
+            sample_weight=sample_weight,
+        )
 
     def _pruning(self, k: int, lam: float) -> Pruning:
         keep = frozen(self.critical_lambda > self.lam[k])
@@ -295,3 +310,31 @@ def breakpoints(critical_lambda: NDArray[np.float64]) -> NDArray[np.float64]:
     """Lambdas at which the pruning changes, and 0: the points of a complete path."""
     finite = critical_lambda[np.isfinite(critical_lambda)]
     return np.unique(np.append(finite, 0.0))
+
+
+def check_budget(budget: Any) -> float:
+    """A budget as a number, and a little more: it buys 1.0000000000000027 for 1, as averages are rounded."""
+    try:
+        amount = np.nan if isinstance(budget, str) else float(budget)
+    except (TypeError, ValueError):
+        amount = np.nan
+    if not amount >= 0:
+        raise InvalidInputError(f"budget must be a number of at least 0, not {budget!r}.")
+    return amount * (1 + ROUNDING)
+
+
+def first_within(cost: NDArray[np.float64], amount: float) -> int:
+    """Number of the most expensive point within an amount (costs never grow), or else of the cheapest one."""
+    return min(int(np.searchsorted(-cost, -amount)), cost.size - 1)
+
+
+def warn_that_budget_buys_nothing(amount: float, needed: float, pruning: Pruning, *, stacklevel: int) -> None:
+    """Say what would buy something."""
+    warnings.warn(
+        f"a budget of {amount:.6g} buys nothing: the first pruning that is worth its cost has an "
+        f"average cost of {needed:.6g}. This one costs {pruning.cost:.6g} and keeps "
+        f"{pruning.n_splits} split(s). Another error estimate, or trees that may split on any "
+        "feature (max_features=None), often have cheaper ones.",
+        BudgetWarning,
+        stacklevel=stacklevel,
+    )
