@@ -175,8 +175,10 @@ def ratings(
     for t in range(forest.n_trees):
         met, ends = window(forest, int(forest.tree_start[t]), row, known, DEPTH)
         if met:
-            stake = at_stake(forest, t, ends, predictor.threshold)
+            stake = 1.0 if predictor.order == "waiting" else at_stake(forest, t, ends, predictor.threshold)
             awaited.add(int(forest.feature[min(met)]))
+            if predictor.order != "look-ahead":
+                met = {min(met): 1.0}
             for split, probability in met.items():
                 need[forest.feature[split]] += stake * probability
     n_features_of = {s: len(predictor.features_of(s)) for s in costs.source_names}

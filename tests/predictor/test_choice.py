@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetprune import BudgetPredictor, FeatureCosts
+from budgetprune.predictor._aim import ORDERS
 
 from ..solvers.strategies import examples
 from . import oracles
@@ -35,9 +36,9 @@ def acquired_at_random(case: Case, predictor: BudgetPredictor, data: st.DataObje
 
 @pytest.mark.nojit
 @examples(250)
-@given(case=cases(prices=PRICED, n_rows=1), data=DATA)
-def test_the_greatest_need_per_unit_of_cost(case, data):
-    predictor = case.predictor()
+@given(case=cases(prices=PRICED, n_rows=1), order=st.sampled_from(ORDERS), data=DATA)
+def test_the_greatest_need_per_unit_of_cost(case, order, data):
+    predictor = case.predictor(order=order)
     acquired, known, values = acquired_at_random(case, predictor, data)
     decision = predictor.step(values, acquired=acquired)
     found = oracles.ratings(predictor, case.forest.prepare_rows(case.rows)[0], known, acquired)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from budgetprune import AcquisitionError, BudgetPredictor, FeatureCosts, InvalidInputError
+from budgetprune.predictor._model_file import save_model
 
 from .conftest import NAMES, ROW
 from .forests import random_forest, stumps
@@ -34,6 +35,7 @@ THREE = random_forest(np.random.default_rng(0), "averaged, three classes", 2, 3,
         (CLASSIFIER, {"threshold": 1.1}, "threshold must be between 0 and 1, not 1.1"),
         (CLASSIFIER, {"threshold": np.nan}, "threshold must be between 0 and 1"),
         (CLASSIFIER, {"threshold": "half"}, "threshold must be a number"),
+        (CLASSIFIER, {"order": "x"}, "order must be one of 'look-ahead', 'range', 'waiting', not 'x'"),
         (CLASSIFIER, {"tolerance": 1.0}, "tolerance is for regression"),
         (THREE, {"threshold": 0.5}, "threshold decides between two classes, but there are 3"),
         (stumps(2), {"threshold": 0.5}, "but this forest predicts numbers"),
@@ -156,3 +158,23 @@ def test_arrays_of_a_decision_are_its_own():
     decision = BudgetPredictor(stumps(2)).decide({"x0": 1.0, "x1": 1.0})
     decision.lower[0] = -1.0
     assert decision.upper[0] == 3.0
+
+
+def test_settings_of_a_file_are_checked(tmp_path):
+    forest = CLASSIFIER
+    costs = BudgetPredictor(forest).costs
+    for settings, message in [
+        ({"sluck": 0.1}, "sluck"),
+        ({"slack": 0.7}, "slack"),
+        ({"order": "best"}, "order"),
+    ]:
+        save_model(tmp_path / "model", forest, costs, settings)
+        with pytest.raises(InvalidInputError, match=rf"model cannot be loaded: .*{message}"):
+            BudgetPredictor.load(tmp_path / "model")
+
+
+def test_all_settings_come_back(tmp_path):
+    settings = {"slack": 0.25, "max_cost": 3.0, "threshold": 0.4, "order": "range"}
+    BudgetPredictor(CLASSIFIER, **settings).save(tmp_path / "model")
+    loaded = BudgetPredictor.load(tmp_path / "model")
+    assert {name: getattr(loaded, name) for name in settings} == settings

@@ -15,6 +15,10 @@ from budgetprune.forest import Forest
 # Kinds of rules: one direction passes a cut; one direction leads all others; one direction is narrow.
 CUT, LEAD, NARROW = 0, 1, 2
 
+# What a tree needs, by which the next source is chosen; see `BudgetPredictor`.
+ORDERS = ("look-ahead", "range", "waiting")
+LOOK_AHEAD, RANGE, STANDING = range(3)
+
 EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -28,6 +32,7 @@ class Rule(NamedTuple):
     width: float  # NARROW: how wide the interval of the target may be
     divisor: float
     is_exponential: bool
+    order: int  # what a tree needs until then
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +58,7 @@ class Aim:
     rule: Rule
 
 
-def aim_of(forest: Forest, threshold: float | None, tolerance: float | None) -> Aim:
+def aim_of(forest: Forest, threshold: float | None, tolerance: float | None, order: str) -> Aim:
     """Find out what decides the answers of a forest."""
     value, direction, base = forest.value, forest.tree_output, forest.base
     cut, weights = (0.0, 0.0), (-1.0, 1.0)
@@ -84,6 +89,7 @@ def aim_of(forest: Forest, threshold: float | None, tolerance: float | None) -> 
         0.0 if tolerance is None else tolerance,
         forest.divisor,
         forest.link == "exp",
+        ORDERS.index(order),
     )
     return Aim(np.ascontiguousarray(value), direction, base, rule)
 
@@ -94,8 +100,10 @@ def rounding_error(forest: Forest) -> float:
     return 8 * EPSILON * (forest.n_trees + 4) * float(largest.sum() + np.abs(forest.base).sum())
 
 
-def check_aim(forest: Forest, threshold: float | None, tolerance: float | None) -> None:
-    """Raise unless a threshold and a tolerance make sense for a forest."""
+def check_aim(forest: Forest, threshold: float | None, tolerance: float | None, order: str) -> None:
+    """Raise unless the settings make sense for a forest."""
+    if order not in ORDERS:
+        raise InvalidInputError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}.")
     if threshold is not None:
         if forest.classes is None or forest.classes.size != 2:
             n_classes = 0 if forest.classes is None else forest.classes.size

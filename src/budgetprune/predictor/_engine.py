@@ -41,10 +41,16 @@ class Engine:
     """
 
     def __init__(
-        self, forest: Forest, costs: CostTable, slack: float, threshold: float | None, tolerance: float | None
+        self,
+        forest: Forest,
+        costs: CostTable,
+        slack: float,
+        threshold: float | None,
+        tolerance: float | None,
+        order: str,
     ) -> None:
         self.forest, self.costs, self.slack, self.threshold = forest, costs, slack, threshold
-        aim = aim_of(forest, threshold, tolerance)
+        aim = aim_of(forest, threshold, tolerance, order)
         self.rule = aim.rule
         self.trees = trees_of(forest, aim.value, aim.direction, aim.base)
         self.sources = sources_of(costs)

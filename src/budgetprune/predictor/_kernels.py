@@ -13,7 +13,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from budgetprune.forest._routing import goes_left
-from budgetprune.predictor._aim import CUT, LEAD, NARROW, Rule
+from budgetprune.predictor._aim import CUT, LEAD, LOOK_AHEAD, NARROW, STANDING, Rule
 from budgetprune.predictor._tables import Sources, Trees
 
 # How many unknown splits a tree looks past. Beyond them it may meet known features again, which exclude
@@ -126,7 +126,7 @@ def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
 
 
 @njit(cache=True)
-def look(due: Any, row: NDArray[Any], trees: Trees, slack: float, state: State) -> None:
+def look(due: Any, row: NDArray[Any], trees: Trees, order: int, slack: float, state: State) -> None:
     """Let trees advance from where they stand, and bound what they can still answer.
 
     Below an unknown split both sides are possible; on each, known features lead further down. The leaves that
@@ -138,12 +138,11 @@ def look(due: Any, row: NDArray[Any], trees: Trees, slack: float, state: State) 
            ╲      ╱    ╲
         unknown  leaf  unknown
 
-    A tree needs the features in its window as probably as it meets them, and what is at stake is the range of
-    what it can still answer.
-
     Parameters
     ----------
     due : marks of features that have become known; a tree with none of them in its window sees nothing new
+    order : what a tree needs: the feature it stands at, once (STANDING) or times its range (RANGE); or all
+        features in its window, as probably as it meets them, times its range (LOOK_AHEAD)
     slack : share of a tree's range that is taken off both its ends
     """
     # Names of their own: what is taken out of a tuple in a loop has its references counted in the loop.
@@ -204,7 +203,10 @@ def look(due: Any, row: NDArray[Any], trees: Trees, slack: float, state: State) 
             total[1, k] += bounds[t, 1, d] - np.int64(slack * width)
         n_window[t] = n_splits
         for j in range(n_splits):
-            window_need[t, j] = np.int64(share[j] * stake)
+            if order == LOOK_AHEAD:
+                window_need[t, j] = np.int64(share[j] * stake)
+            else:
+                window_need[t, j] = (1 if order == STANDING else stake) if j == 0 else 0
             need[window_feature[t, j]] += window_need[t, j]
         if n_splits > 0:
             n_standing[window_feature[t, 0]] += 1
@@ -373,7 +375,7 @@ def run(
     start(trees, state)
     due = ALL
     while True:
-        look(due, row, trees, slack, state)
+        look(due, row, trees, rule.order, slack, state)
         label, why, source = survey(trees, sources, rule, money, state)
         if why != WAITING or n_acquired == order.size:
             return label, why, source, n_acquired
@@ -546,13 +548,13 @@ def decide_one(
     is_certain = label != NO_LABEL
     if slack > 0:
         start(trees, state)
-        look(ALL, row, trees, 0.0, state)
+        look(ALL, row, trees, rule.order, 0.0, state)
         is_certain = certain_label(rule, state.total, trees.scale) != NO_LABEL
     bounds = state.total / trees.scale
     if not is_by_output:
         outputs = new_state(by_output, known.size, acquired.size)
         outputs.known[:] = state.known
         start(by_output, outputs)
-        look(ALL, row, by_output, 0.0, outputs)
+        look(ALL, row, by_output, rule.order, 0.0, outputs)
         bounds = outputs.total / by_output.scale
     return label, why, source, is_certain, order[:n_acquired], is_wanted, scores, bounds

@@ -19,10 +19,11 @@ from budgetprune.predictor._concurrent import acquire_concurrently
 from budgetprune.predictor._decision import Decision, Simulation
 from budgetprune.predictor._engine import Engine
 from budgetprune.predictor._example import Example
+from budgetprune.predictor._model_container import blamed_on
 from budgetprune.predictor._model_file import load_model, save_model
 
 # What a file holds beside the forest and its prices.
-SETTINGS = ("slack", "max_cost", "threshold", "tolerance")
+SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order")
 
 
 class BudgetPredictor:
@@ -50,12 +51,16 @@ class BudgetPredictor:
     tolerance : float, optional
         Regression only: decided once the interval of what is possible is no wider. None: 0.
 
+    order : {"look-ahead", "range", "waiting"}
+        Which source is next: the one with the greatest need per unit of cost, among those that some tree
+        stands at right now; so no example ever pays more than its full cost. ``"waiting"``: a tree needs the
+        feature it stands at. ``"range"``: the same, times the range of what the tree can still answer.
+        ``"look-ahead"``: a tree looks past the next two unknown splits on its way, and needs each feature
+        there as probably as training rows met it, times that range.
+
     Notes
     -----
-    *Which source next?* Every tree looks past the next two unknown splits on its way; it needs each feature
-    there as probably as training rows met it, and what is at stake is the range of what it can still answer.
-    The source with the greatest sum of these per unit of cost is next, among those that some tree waits at
-    right now: so no example ever pays more than its full cost.
+    Bounds look ahead in any order: beyond unknown splits, features that are known already exclude leaves.
 
     Examples
     --------
@@ -80,6 +85,7 @@ class BudgetPredictor:
         max_cost: float | None = None,
         threshold: float | None = None,
         tolerance: float | None = None,
+        order: Literal["look-ahead", "range", "waiting"] = "look-ahead",
     ) -> None:
         if not isinstance(forest, Forest):
             raise InvalidInputError(
@@ -93,12 +99,14 @@ class BudgetPredictor:
         self.max_cost = check_max_cost(max_cost)
         self.threshold = None if threshold is None else check_number("threshold", threshold)
         self.tolerance = None if tolerance is None else check_number("tolerance", tolerance)
-        check_aim(forest, self.threshold, self.tolerance)
-        self._engine = Engine(forest, self.costs, self.slack, self.threshold, self.tolerance)
+        check_aim(forest, self.threshold, self.tolerance, order)
+        self.order = order
+        self._engine = Engine(forest, self.costs, self.slack, self.threshold, self.tolerance, order)
 
     def __repr__(self) -> str:
         given = {name: getattr(self, name) for name in SETTINGS}
-        shown = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+        usual = (None, 0.0, "look-ahead")
+        shown = "".join(f", {name}={value!r}" for name, value in given.items() if value not in usual)
         return f"BudgetPredictor({self.forest!r}, {self.costs.n_sources} sources{shown})"
 
     @property
@@ -290,7 +298,11 @@ class BudgetPredictor:
     def load(cls, file: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote. It is safe with any file: nothing but numbers and names is read."""
         forest, costs, settings = load_model(file)
-        return cls(forest, costs, **settings)
+        with blamed_on(file):
+            unknown = settings.keys() - set(SETTINGS)
+            if unknown:
+                raise InvalidInputError(f"its settings {', '.join(sorted(unknown))} are unknown.")
+            return cls(forest, costs, **settings)
 
 
 def _cost_table(costs: Any, forest: Forest) -> CostTable:
