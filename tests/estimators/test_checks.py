@@ -49,6 +49,8 @@ ESTIMATORS = [
     BudgetPruneRegressor(HistGradientBoostingRegressor(max_iter=10)),
     BudgetPruneClassifier(LGBMClassifier(n_estimators=5, verbose=-1)),
     BudgetPruneRegressor(LGBMRegressor(n_estimators=10, verbose=-1)),
+    BudgetPruneClassifier(RandomForestClassifier(5), counting="decided"),
+    BudgetPruneRegressor(RandomForestRegressor(5), counting="decided", slack=0.1, tolerance=0.1),
 ]
 
 

@@ -266,6 +266,8 @@ def test_parameters_survive_cloning():
         "loss": "brier",
         "refit": "squared",
         "ridge": 2.0,
+        "counting": "decided",
+        "slack": 0.0,
         "threshold": 0.4,
         "validation_fraction": 0.4,
         "scoring": "roc_auc",
@@ -280,7 +282,7 @@ def test_parameters_survive_cloning():
     assert {**twin.get_params(deep=False), "estimator": None} == {**given, "estimator": None}
     assert twin.set_params(estimator__n_estimators=9).estimator.n_estimators == 9
     regressor = BudgetPruneRegressor(RandomForestRegressor(), budget=2.0)
-    assert set(regressor.get_params(deep=False)) == set(given) - {"threshold"}
+    assert set(regressor.get_params(deep=False)) == set(given) - {"threshold"} | {"tolerance"}
     assert is_classifier(model)
     assert is_regressor(regressor)
     assert "BudgetPruneRegressor(budget=2.0" in repr(regressor)

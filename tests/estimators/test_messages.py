@@ -43,6 +43,7 @@ def test_without_an_error_trees_grow():
         BudgetPruneClassifier().fit(X, Y)
 
 
+EARLY = {"counting": "decided"}
 BOTH = {
     "budget and lam": ({"budget": 1.0, "lam": 0.1}, "give a budget or a lam, not both"),
     "negative budget": ({"budget": -1.0}, "budget must be a finite number of at least 0, not -1.0"),
@@ -78,6 +79,16 @@ BOTH = {
     "unknown feature": ({"costs": dict.fromkeys("abcdef", 1.0)}, "costs names unknown features: 'a'"),
     "unknown need": ({"costs": FeatureCosts.from_sources({"a": 1}, {0: "a"})}, "needs lacks 'x1'"),
     "ranking without queries": ({"scoring": ap_scorer(5)}, r"pass fit(X, y, qid=...)"),
+    "counting": ({"counting": "early"}, "counting='early' is unknown; use 'full', 'decided'"),
+    "slack with full": ({"slack": 0.1}, "slack=0.1 is about predictions that stop early: it needs counting="),
+    "auto with full": ({"slack": "auto"}, "slack='auto' is about predictions that stop early"),
+    "slack of a half": ({"slack": 0.5}, "slack must be a number of at least 0 and below 0.5, or 'auto'"),
+    "negative slack": ({"slack": -0.1}, "slack must be a number"),
+    "NaN slack": ({"slack": np.nan}, "slack must be a number"),
+    "slack of text": ({"slack": "much"}, "below 0.5, or 'auto', not 'much'"),
+    "slack of truth": ({"slack": True}, "slack must be a number"),
+    "no slack": ({"slack": None}, "slack must be a number"),
+    "auto with lam": ({**EARLY, "slack": "auto", "lam": 0.1}, "slack='auto' is chosen for a budget; with a"),
     "n_jobs": ({"n_jobs": 0}, "n_jobs == 0"),
     "random_state": ({"random_state": "lucky"}, "'lucky'"),
     "not a model": ({"estimator": 40}, "estimator must be a model with a fit method, not int"),
@@ -104,6 +115,14 @@ CLASSIFIER = {
         "predicts numbers; use BudgetPruneRegressor for it",
     ),
     "squared loss": ({"loss": "squared"}, "use None, 'misclassification', 'brier'"),
+    "slack and probabilities": (
+        {**EARLY, "slack": "auto", "scoring": "roc_auc"},
+        "stop before probabilities are known",
+    ),
+    "slack and ranking": (
+        {**EARLY, "slack": 0.1, "scoring": ap_scorer(5)},
+        "use a scoring of labels, slack=0",
+    ),
 }
 REGRESSOR = {
     "classifier": (
@@ -112,6 +131,10 @@ REGRESSOR = {
     ),
     "softmax": ({"refit": "softmax"}, "refit='softmax' is unknown; use 'auto', None, 'squared', 'own'"),
     "loss": ({"loss": "brier"}, "loss='brier' is unknown; use None, 'squared'"),
+    "tolerance with full": ({"tolerance": 1.0}, "tolerance=1.0 is about predictions that stop early"),
+    "negative tolerance": ({**EARLY, "tolerance": -1.0}, "tolerance must be a finite number of at least 0"),
+    "slack alone": ({**EARLY, "slack": 0.1}, "slack=0.1 does nothing without a tolerance: give tolerance="),
+    "slack and 0": ({**EARLY, "slack": "auto", "tolerance": 0.0}, "does nothing without a tolerance"),
 }
 
 

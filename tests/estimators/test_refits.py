@@ -12,7 +12,7 @@ from sklearn.model_selection import FixedThresholdClassifier
 
 from budgetprune import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
-from budgetprune.estimators._fit import TOLERANCE
+from budgetprune.estimators._settle import TOLERANCE
 from budgetprune.ranking import ap_scorer, ndcg_at, ndcg_scorer, predicted_relevance
 from budgetprune.refit import refit
 

@@ -28,11 +28,18 @@ from sklearn.utils.validation import (
 from budgetprune.boosting import recompute
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
-from budgetprune.estimators._fit import Wishes, fit_workshop, refitted
-from budgetprune.estimators._judge import Judge
-from budgetprune.estimators._parameters import check_estimate_possible, check_parameters, check_queries
-from budgetprune.estimators._pruned import PrunedForest
+from budgetprune.estimators._fit import Wishes, fit_workshop
+from budgetprune.estimators._judge import Decided, Judge
+from budgetprune.estimators._parameters import (
+    check_estimate_possible,
+    check_parameters,
+    check_queries,
+    check_scorer,
+)
+from budgetprune.estimators._pruned import Known, PrunedForest
 from budgetprune.estimators._roles import LabelledRows, divide
+from budgetprune.estimators._settle import Settled, settle
+from budgetprune.estimators._stopping import Stopping
 from budgetprune.estimators._workshop import Repair, Workshop
 from budgetprune.forest import Forest
 from budgetprune.pruning import Pruning
@@ -55,6 +62,8 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         loss: str | None = None,
         refit: str | None = "auto",
         ridge: float | str = "auto",
+        counting: str = "full",
+        slack: float | str = 0.0,
         validation_fraction: float = 0.3,
         scoring: Any = None,
         solver: str = "parametric",
@@ -70,6 +79,8 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         self.loss = loss
         self.refit = refit
         self.ridge = ridge
+        self.counting = counting
+        self.slack = slack
         self.validation_fraction = validation_fraction
         self.scoring = scoring
         self.solver = solver
@@ -151,6 +162,7 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             self.__dict__.pop(name, None)
         check_parameters(self)
         scorer = self._scorer()
+        check_scorer(self, scorer)
         check_queries(self, qid)
         given = self._check_rows(X, y, sample_weight, qid, reset=True)
         extra = self._check_extra(X_val, y_val, sample_weight_val, qid_val, with_qid=qid is not None)
@@ -162,9 +174,10 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             workshop = self._workshop(train, val, scorer)
             fitted = fit_workshop(workshop, self._wishes(), random)
         self.path_, self.tradeoff_, self.choices_ = fitted.path, fitted.tradeoff, fitted.choices
-        self.refit_ = fitted.choices.refit
+        self.refit_, self.slack_ = fitted.choices.refit, fitted.choices.slack
         self._sample: Sample | None = workshop.refit_sample
-        self._settle(fitted.pruning, fitted.refit)
+        self._stopping = fitted.stopping
+        self._settle(fitted.settled)
         return self
 
     def with_budget(self, budget: float, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
@@ -173,10 +186,10 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         Parameters
         ----------
         budget : float
-            Average cost per prediction.
+            Average cost per prediction, of the kind that counts (`counting`). The slack stays too.
         X, y, sample_weight : array-like, optional
             Rows to refit the leaves on. Needed only after the estimator was pickled (pickles hold no rows),
-            and only if leaves are refitted.
+            and only if leaves are refitted, or decided costs count: then these rows count them.
         """
         check_is_fitted(self)
         if budget is None:
@@ -187,24 +200,39 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             )
         other: Self = copy.copy(self).set_params(budget=budget, lam=None)
         check_parameters(other)
-        pruning = self.path_.at(budget=budget)
-        repair, sample = Repair(self.choices_.refit, self.choices_.ridge), self._sample
+        repair = Repair(self.choices_.refit, self.choices_.ridge, self.choices_.slack)
+        counts_decided = self.counting == "decided"
         if X is not None:
             rows = self._check_rows(X, y, sample_weight, None, reset=False)
-            sample = other._sample = Sample.of(self.path_.forest, rows.X, rows.y, rows.weight)
-        if sample is None and repair.kind is not None:
-            raise InvalidInputError(
-                "this estimator was pickled, and pickles hold no rows to refit the leaves on; "
-                "write with_budget(budget, X, y) with the rows it was fitted on."
-            )
+            other._sample = Sample.of(self.path_.forest, rows.X, rows.y, rows.weight)
+            if counts_decided and self._stopping is None:
+                other._stopping = Stopping(self._prices, self._threshold, self._tolerance, rows, rows)
+        for lacks, what in (
+            (repair.kind is not None and other._sample is None, "refit the leaves on"),
+            (counts_decided and other._stopping is None, "count decided costs on"),
+        ):
+            if lacks:
+                raise InvalidInputError(
+                    f"this estimator was pickled, and pickles hold no rows to {what}; "
+                    "write with_budget(budget, X, y) with the rows it was fitted on."
+                )
         with _threads(self.n_jobs):
-            other._settle(pruning, None if sample is None else refitted(pruning, repair, sample))
+            settled = settle(
+                self.path_,
+                self.tradeoff_,
+                repair,
+                other._sample,
+                other._stopping,
+                budget=budget,
+                lam=None,
+            )
+        other._settle(settled)
         return other
 
-    def _settle(self, pruning: Pruning, refit: Refit | None) -> None:
-        self.lambda_, self.cost_ = pruning.lam, pruning.cost
-        self._made = pruning if refit is None else refit
-        self.refit_gradient_norm_ = None if refit is None else refit.gradient_norm
+    def _settle(self, settled: Settled) -> None:
+        self.lambda_, self.cost_ = settled.pruning.lam, settled.cost
+        self._made = settled.made
+        self.refit_gradient_norm_ = None if settled.refit is None else settled.refit.gradient_norm
 
     def _check_rows(self, X: Any, y: Any, weight: Any, qid: Any, *, reset: bool) -> LabelledRows:
         """Return rows that can be divided; tables stay tables, so that the ensemble sees their columns."""
@@ -313,6 +341,10 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             loss=self.loss,
             refit=self.refit,
             ridge=self.ridge if isinstance(self.ridge, str) else float(self.ridge),
+            counting=self.counting,
+            slack=self.slack if isinstance(self.slack, str) else float(self.slack),
+            threshold=self._threshold,
+            tolerance=self._tolerance,
             solver=self.solver,
             verbose=bool(self.verbose),
         )
@@ -339,10 +371,13 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         given = {name: value for name, value in extras.items() if value is not None}
         return float(self._scorer()(self, X, y, **given))
 
-    def _pose(self, made: Pruning | Refit, X: Any, scores: NDArray[np.float64]) -> Self:
+    def _pose(
+        self, made: Pruning | Refit, X: Any, scores: NDArray[np.float64], decided: Decided | None
+    ) -> Self:
         """Make a fitted estimator of what was made, whose scores on `X` are known already."""
         posed = copy.copy(self)
-        posed._made, posed._known = made, (X, scores)
+        posed._made, posed._known = made, Known(X, scores, None if decided is None else decided.labels)
+        posed.slack_ = 0.0 if decided is None else decided.slack
         return posed
 
 

@@ -1,9 +1,9 @@
-"""Choices by cross-fitting inside V: how errors are measured, and how leaves are refitted."""
+"""Choices by cross-fitting inside V: how errors are measured, how leaves are refitted, how early to stop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +20,9 @@ USUAL_RIDGE = 16.0
 RIDGES_OF: dict[Kind, tuple[float, ...]] = {"squared": (USUAL_RIDGE,), "softmax": RIDGES[1:], "own": RIDGES}
 # If the best measure spends less than this share of a budget, because its path jumps there, others are tried.
 SPENDS_ENOUGH = 0.5
-# A ladder of ridges is left after this many rungs without a better score.
+# Slacks that are tried, in this order: of equals, the one that is nearest to certainty is taken.
+SLACKS = (0.1, 0.2, 0.3, 0.4)
+# A ladder of ridges or slacks is left after this many rungs without a better score.
 PATIENCE = 2
 
 
@@ -32,6 +34,7 @@ class Trial:
     loss: str | None
     refit: str | None
     ridge: float
+    slack: float
     cost: float
     score: float
 
@@ -44,6 +47,7 @@ class Choices:
     loss: str | None
     refit: Kind | None
     ridge: float
+    slack: float
     trials: tuple[Trial, ...] = field(default=(), repr=False)
 
 
@@ -78,16 +82,16 @@ def _has_out_of_bag_rows(workshop: Workshop) -> bool:
     return bool((counts == 0).any(axis=1).all())
 
 
-def repairs(forest: Forest, refit: str | None, ridge: Any) -> list[list[Repair]]:
+def repairs(forest: Forest, refit: str | None, ridge: Any, slack: float) -> list[list[Repair]]:
     """List the ways to refit leaves that are allowed, one list for each kind, from strong to weak ridges."""
     if refit is None:
-        return [[Repair()]]
+        return [[Repair(slack=slack)]]
     kinds = kinds_for(forest) if refit == "auto" else (cast(Kind, refit),)
     ladders = [
-        [Repair(kind, strength) for strength in (RIDGES_OF[kind] if ridge == "auto" else (ridge,))]
+        [Repair(kind, strength, slack) for strength in (RIDGES_OF[kind] if ridge == "auto" else (ridge,))]
         for kind in kinds
     ]
-    return [[Repair()], *ladders] if refit == "auto" else ladders
+    return [[Repair(slack=slack)], *ladders] if refit == "auto" else ladders
 
 
 def usual_repair(ladder: Sequence[Repair]) -> Repair:
@@ -103,17 +107,19 @@ def choose(
     measures: Sequence[Measure],
     spare: Sequence[Measure],
     ladders: Sequence[Sequence[Repair]],
+    slacks: Sequence[float],
     budgets: Sequence[float],
     refit_budget: Callable[[Measure], float],
     report: Callable[[], Any],
 ) -> Choices:
-    """Choose one thing after the other: the measure with a usual refit, then the refit with that measure.
+    """Choose one after the other: the measure with a usual refit, the refit with that measure, the slack.
 
     Parameters
     ----------
     folds : the halves of V, each judging what the other makes
     measures, ladders : what there is to choose from
     spare : measures for a budget that the others leave unspent
+    slacks : what else the slack may be; the more of it, the larger the model that a budget pays for
     budgets : the costs at which measures are compared
     refit_budget : the cost at which refits are compared, which are what takes time
     report : called after each trial
@@ -128,7 +134,9 @@ def choose(
                     "the scorer gives NaN on one half of the validation rows (perhaps it needs all classes, "
                     "and one is rare); give more validation rows, or another scoring."
                 )
-            trials.append(Trial(measure.error, measure.loss, repair.kind, repair.ridge, cost, mean))
+            trials.append(
+                Trial(measure.error, measure.loss, repair.kind, repair.ridge, repair.slack, cost, mean)
+            )
         report()
         return float(np.mean([trial.score for trial in trials[-len(costs) :]]))
 
@@ -140,12 +148,13 @@ def choose(
         if any(fold.spent(measure, middle) < SPENDS_ENOUGH * middle for fold in folds):
             reached |= {each: score(each, usual_repair(ladders[-1]), budgets) for each in spare}
             measure = max(reached, key=reached.__getitem__)
-    if sum(map(len, ladders)) == 1:
-        best = ladders[0][0]
-    else:
+    best = ladders[0][0]
+    if sum(map(len, ladders)) + len(slacks) > 1:
+        best_score = -np.inf
         budget = [refit_budget(measure)]
-        best, best_score = Repair(), -np.inf
-        for ladder in ladders:
+
+        def climb(ladder: Iterable[Repair]) -> None:
+            nonlocal best, best_score
             worse = 0
             for repair in ladder:
                 result = score(measure, repair, budget)
@@ -154,4 +163,8 @@ def choose(
                     best, best_score = repair, result
                 if worse == PATIENCE:
                     break
-    return Choices(measure.error, measure.loss, best.kind, best.ridge, tuple(trials))
+
+        for ladder in ladders:
+            climb(ladder)
+        climb([replace(best, slack=slack) for slack in slacks])
+    return Choices(measure.error, measure.loss, best.kind, best.ridge, best.slack, tuple(trials))

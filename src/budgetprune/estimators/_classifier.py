@@ -58,6 +58,9 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
     >>> cheaper = model.with_budget(1.5)
     >>> bool(cheaper.cost_ <= 1.5)
     True
+    >>> predictor = model.predictor()  # asks for one feature after the other
+    >>> predictor.decide(dict(zip(predictor.feature_names, X[0], strict=True))).reason
+    'certain'
     """
 
     def __init__(
@@ -71,6 +74,8 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         loss: str | None = None,
         refit: str | None = "auto",
         ridge: float | str = "auto",
+        counting: str = "full",
+        slack: float | str = 0.0,
         threshold: float | None = None,
         validation_fraction: float = 0.3,
         scoring: Any = None,
@@ -88,6 +93,8 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
             loss=loss,
             refit=refit,
             ridge=ridge,
+            counting=counting,
+            slack=slack,
             validation_fraction=validation_fraction,
             scoring=scoring,
             solver=solver,
@@ -160,8 +167,11 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         """Predict the class of each row.
 
         By the rule of the library the ensemble came from; with a `threshold`, the second class if its
-        probability is at least that.
+        probability is at least that. With slack, what is answered once it is decided early.
         """
+        decided = self._decided_answers(X)
+        if decided is not None:
+            return decided
         scores = self._scores(X)
         if self.threshold is None:
             return self._interpreter.answers(scores)
@@ -170,7 +180,7 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         ]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Estimate the probability of each class, of shape (n_rows, n_classes)."""
+        """Estimate the probability of each class from all features, of shape (n_rows, n_classes)."""
         scores = self._scores(X)
         return self._interpreter.probabilities(scores)
 

@@ -18,8 +18,8 @@ costs : FeatureCosts, or anything that it takes, default=None
     What features cost: one number per feature, a mapping by feature name, a table, groups. None means 1 per
     feature.
 budget : float, default=None
-    Largest average cost of a prediction, counted on validation rows. At most one of `budget` and `lam` is
-    given; if neither is, the point of the path with the best validation score is taken.
+    Largest average cost of a prediction, counted on validation rows as `counting` says. At most one of
+    `budget` and `lam` is given; if neither is, the point of the path with the best validation score is taken.
 lam : float, default=None
     Price of a unit of cost, in units of error.
 error : {{"auto", "in-bag", "out-of-bag", "held-out", "pooled"}}, default="auto"
@@ -32,7 +32,16 @@ refit : {refits}, default="auto"
     ``"own"``, the loss they were trained with, is for boosted trees. None leaves the values as they are, and
     ``"auto"`` takes what validation rows prefer, None included.
 ridge : float or "auto", default="auto"
-    How much refitted values are drawn to the old ones, in units of rows.{threshold}
+    How much refitted values are drawn to the old ones, in units of rows.
+counting : {{"full", "decided"}}, default="full"
+    Which costs count, in `budget` and everywhere else. ``"full"``: every source on a row's paths through all
+    trees, as a batch needs them. ``"decided"``: only what is acquired until the answer is certain, as
+    `predictor` does, one source after the other. The path is the same, since full costs are what can be
+    minimised exactly; but a budget of decided cost buys a larger model of it.
+slack : float in [0, 0.5) or "auto", default=0.0
+    With ``counting="decided"``: how long before certainty to stop, see `BudgetPredictor`. It makes some
+    answers differ, and a larger model fit into the budget. ``"auto"`` takes what validation rows prefer at
+    the same decided cost, 0 included.{threshold}{tolerance}
 validation_fraction : float, default=0.3
     Share of the rows that is kept from growing trees, if no validation rows are passed to `fit`: of each
     class alike, whole queries, and copies of a row together.
@@ -53,18 +62,20 @@ forest_ : Forest
     The pruned ensemble, with refitted leaves. It can go back to where it came from: `to_sklearn`,
     ``forest_.to_lightgbm()``, ``forest_.to_xgboost()``; and to ONNX: ``forest_.to_onnx()``.
 cost_ : float
-    Its average (full) cost on the validation rows.
+    Its average cost on the validation rows: full or decided, as `counting` says.
 lambda_ : float
     The point of the path that was taken.
 path_ : PruningPath
     All optimal prunings, as they were before leaves were refitted.
 tradeoff_ : TradeOff
-    What other budgets would buy: at most 200 points of the path, evenly spaced in cost, with their lambda,
-    cost and cross-fitted validation score.
+    What other budgets would buy: at most 200 points of the path, evenly spaced in full cost, with their
+    lambda, cost (the one that counts), full cost and cross-fitted validation score.
 choices_ : Choices
-    What was chosen: `error`, `loss`, `refit` and `ridge`; `trials` lists everything that was tried.
+    What was chosen: `error`, `loss`, `refit`, `ridge` and `slack`; `trials` lists everything that was tried.
 refit_ : {{{refitted}, None}}
     How leaves were refitted.
+slack_ : float
+    How long before certainty predictions stop.
 refit_gradient_norm_ : float or None
     How far the refit is from its optimum: the gradient that is left, as a share of the one before.
 estimator_ : estimator
@@ -85,8 +96,13 @@ Which rows do what, so that no number is flattered:
 - both together refit the leaves, once everything is chosen.
 
 If the estimator is frozen, the rows given to `fit` are validation rows; if `X_val` is given too, they are
-those that the estimator was trained on. Costs are *full* costs: every source on a row's paths through all
-trees.
+those that the estimator was trained on.
+
+Decided costs depend on the leaves. So the point of the path is found by simulating validation rows, a few of
+them while choosing; then leaves are refitted, all validation rows are simulated, and the search goes on if
+they cost more than the budget, or much less. Rivals (error estimates, refits, slacks) are compared at equal
+decided cost. `predict` gives the answers that are paid for: with slack{or_tolerance}, some differ
+from the plain ones. Probabilities are not what decided costs pay for: they are those of all features.
 """
 
 _CLASSIFIER = {
@@ -102,6 +118,8 @@ _CLASSIFIER = {
 threshold : float, default=None
     For two classes: the probability of the second one from which on it is predicted. None leaves that to the
     rule of the library that the ensemble came from.""",
+    "tolerance": "",
+    "or_tolerance": "",
     "score": "accuracy",
     "refitted": '"squared", "softmax", "own"',
     "classes": """
@@ -116,6 +134,11 @@ _REGRESSOR = {
     "refits_explained": """
     ``"squared"`` is for averaged trees.""",
     "threshold": "",
+    "tolerance": """
+tolerance : float, default=None
+    With ``counting="decided"``: a target is decided once the interval of what is possible is no wider. None
+    means 0, which saves little.""",
+    "or_tolerance": " or a tolerance",
     "score": "R^2",
     "refitted": '"squared", "own"',
     "classes": "",

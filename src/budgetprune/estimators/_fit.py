@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,19 +12,19 @@ from tqdm import tqdm
 
 from budgetprune.acquisition import sources_used
 from budgetprune.errors import BudgetWarning
-from budgetprune.estimators._choice import Choices, choose, measures, repairs, usual_repair
-from budgetprune.estimators._roles import halves
+from budgetprune.estimators._choice import SLACKS, Choices, choose, measures, repairs, usual_repair
+from budgetprune.estimators._decided_fold import DecidedFold
+from budgetprune.estimators._roles import Index, halves
+from budgetprune.estimators._settle import Settled, settle
+from budgetprune.estimators._stopping import Stopping
 from budgetprune.estimators._tradeoff import TradeOff, trade_off
 from budgetprune.estimators._workshop import Fold, Measure, Repair, Workshop
 from budgetprune.path import PruningPath
-from budgetprune.pruning import Pruning
-from budgetprune.refit import Refit, Sample, refit_pruning
 
 # With fewer validation rows than this, halves of them can tell nothing apart.
 FEWEST_ROWS = 20
-# What is left of the gradient when leaves are refitted for good. Stopping here takes half the time of going
-# on, and validation rows have chosen the ridge with refits that stop even earlier.
-TOLERANCE = 3e-2
+# Rows that are simulated to know an average decided cost to a percent or two; all are where it counts.
+ENOUGH_ROWS = 1000
 # Shares of the whole cost at which choices are compared if no budget is given.
 SHARES = (0.2, 0.4, 0.7)
 
@@ -38,6 +39,10 @@ class Wishes:
     loss: str | None
     refit: str | None
     ridge: Any
+    counting: str
+    slack: Any
+    threshold: float | None
+    tolerance: float | None
     solver: str
     verbose: bool
 
@@ -49,8 +54,8 @@ class Fitted:
     path: PruningPath
     tradeoff: TradeOff
     choices: Choices
-    pruning: Pruning
-    refit: Refit | None
+    settled: Settled
+    stopping: Stopping | None
 
 
 def fit_workshop(workshop: Workshop, wishes: Wishes, random: np.random.RandomState) -> Fitted:
@@ -58,43 +63,69 @@ def fit_workshop(workshop: Workshop, wishes: Wishes, random: np.random.RandomSta
     candidates, spare = measures(workshop, wishes.error, wishes.loss)
     if len(candidates) == 1 and wishes.solver == "parametric":
         workshop.path(candidates[0], wishes.verbose)  # needed in the end, so trials may use it too
-    ladders = repairs(workshop.forest, wishes.refit, wishes.ridge)
-    by_class = workshop.forest.is_classifier
-    folds: list[Fold] = []
-    if len(workshop.val) >= FEWEST_ROWS:
-        folds = [Fold(workshop, *half) for half in halves(workshop.val, random, by_class=by_class)]
+    slacks = SLACKS if wishes.slack == "auto" else ()
+    slack = 0.0 if wishes.slack == "auto" else wishes.slack
+    ladders = repairs(workshop.forest, wishes.refit, wishes.ridge, slack)
+    stopping = _stopping(workshop, wishes, random)
+    folds = _folds(workshop, wishes, stopping, random)
     if not folds:
-        candidates, ladders = candidates[:1], [[usual_repair(ladders[0])]]
+        candidates, ladders, slacks = candidates[:1], [[usual_repair(ladders[0])]], ()
         _warn_of_few_rows(workshop, wishes)
-    n_trials = (len(candidates) if len(candidates) > 1 else 0) + sum(map(len, ladders))
+    n_trials = (len(candidates) if len(candidates) > 1 else 0) + sum(map(len, ladders)) + len(slacks)
     with tqdm(total=n_trials, desc="choosing", disable=not wishes.verbose) as bar:
         budgets = _budgets(workshop, wishes)
 
         def refit_budget(measure: Measure) -> float:
             if wishes.lam is None:
                 return budgets[len(budgets) // 2]
-            return workshop.path(measure).at(lam=wishes.lam).cost
+            path = workshop.path(measure)
+            if stopping is None:
+                return path.at(lam=wishes.lam).cost
+            point = int(np.searchsorted(path.lam, wishes.lam, side="right")) - 1
+            return stopping.along(path, slack)[point]
 
-        choices = choose(folds, candidates, spare, ladders, budgets, refit_budget, bar.update)
-    measure, repair = Measure(choices.error, choices.loss), Repair(choices.refit, choices.ridge)
+        choices = choose(folds, candidates, spare, ladders, slacks, budgets, refit_budget, bar.update)
+    measure = Measure(choices.error, choices.loss)
+    repair = Repair(choices.refit, choices.ridge, choices.slack)
     path = _path(workshop, measure, wishes)
-    tradeoff = trade_off(path, folds, measure, repair, wishes.verbose)
-    pruning = pick(path, tradeoff, wishes.budget, wishes.lam)
-    return Fitted(path, tradeoff, choices, pruning, refitted(pruning, repair, workshop.refit_sample))
+    tradeoff = trade_off(path, folds, measure, repair, stopping, wishes.verbose)
+    settled = settle(
+        path,
+        tradeoff,
+        repair,
+        workshop.refit_sample,
+        stopping,
+        budget=wishes.budget,
+        lam=wishes.lam,
+    )
+    return Fitted(path, tradeoff, choices, settled, stopping)
 
 
-def pick(path: PruningPath, tradeoff: TradeOff, budget: float | None, lam: float | None) -> Pruning:
-    """The point of a path that was asked for, or else the one with the best cross-fitted score."""
-    if budget is not None:
-        return path.at(budget=budget)
-    return path.at(lam=float(tradeoff.lam[tradeoff.best]) if lam is None else lam)
-
-
-def refitted(pruning: Pruning, repair: Repair, sample: Sample) -> Refit | None:
-    """Refit the leaves of a pruning on T and V, if that was chosen."""
-    if repair.kind is None:
+def _stopping(workshop: Workshop, wishes: Wishes, random: np.random.RandomState) -> Stopping | None:
+    if wishes.counting == "full":
         return None
-    return refit_pruning(pruning, sample, repair.kind, repair.ridge, tolerance=TOLERANCE)
+    val = workshop.val
+    few = val.take(_few(len(val), random))
+    return Stopping(workshop.prices, wishes.threshold, wishes.tolerance, val, few)
+
+
+def _folds(
+    workshop: Workshop, wishes: Wishes, stopping: Stopping | None, random: np.random.RandomState
+) -> Sequence[Fold]:
+    if len(workshop.val) < FEWEST_ROWS:
+        return []
+    parts = halves(workshop.val, random, by_class=workshop.forest.is_classifier)
+    if stopping is None:
+        return [Fold(workshop, makes, judges) for makes, judges in parts]
+    return [
+        DecidedFold(workshop, makes, judges, _few(judges.size, random), stopping, wishes.budget)
+        for makes, judges in parts
+    ]
+
+
+def _few(n_rows: int, random: np.random.RandomState) -> Index:
+    """Numbers of rows that are enough for an average cost."""
+    return np.arange(n_rows) if n_rows <= ENOUGH_ROWS else np.sort(random.permutation(n_rows)[:ENOUGH_ROWS])
 
 
 def _path(workshop: Workshop, measure: Measure, wishes: Wishes) -> PruningPath:
@@ -109,7 +140,7 @@ def _path(workshop: Workshop, measure: Measure, wishes: Wishes) -> PruningPath:
 
 
 def _budgets(workshop: Workshop, wishes: Wishes) -> list[float]:
-    """Costs at which choices are compared."""
+    """Costs at which choices are compared, of the kind that counts."""
     if wishes.budget is not None and np.isfinite(wishes.budget):
         return [wishes.budget]
     used = sources_used(workshop.forest, workshop.prices, workshop.val.X)
@@ -118,11 +149,14 @@ def _budgets(workshop: Workshop, wishes: Wishes) -> list[float]:
 
 
 def _warn_of_few_rows(workshop: Workshop, wishes: Wishes) -> None:
-    if "auto" in (wishes.error, wishes.refit, wishes.ridge) or wishes.budget is wishes.lam is None:
+    if (
+        "auto" in (wishes.error, wishes.refit, wishes.ridge, wishes.slack)
+        or wishes.budget is wishes.lam is None
+    ):
         warnings.warn(
             f"{len(workshop.val)} validation rows are too few to choose anything by (at least {FEWEST_ROWS} "
             "different ones, or two queries, are needed): of what was left open, the first error estimate, "
-            "no refit and the usual ridge are taken, and no scores are known.",
+            "no refit, the usual ridge and no slack are taken, and no scores are known.",
             BudgetWarning,
             stacklevel=4,
         )

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -18,6 +18,13 @@ from budgetprune.pruning import Pruning
 from budgetprune.refit import Refit
 
 
+class Decided(NamedTuple):
+    """Labels (or targets) of predictions that stopped early, with some slack."""
+
+    labels: NDArray[Any]
+    slack: float
+
+
 @dataclass(frozen=True)
 class Judge:
     """Call a scorer on prunings (refitted or not) as if each were a fitted estimator.
@@ -26,12 +33,12 @@ class Judge:
     ----------
     scorer : callable ``(estimator, X, y)``
         It gets `sample_weight` and `qid` too if there are any and it has parameters of these names.
-    pose : callable ``(made, X, scores)``
-        Makes an estimator of a pruning whose scores on `X` are known.
+    pose : callable ``(made, X, scores, decided)``
+        Makes an estimator of a pruning whose scores on `X` are known, and its decided labels if these differ.
     """
 
     scorer: Callable[..., float]
-    pose: Callable[[Pruning | Refit, Any, NDArray[np.float64]], Any]
+    pose: Callable[[Pruning | Refit, Any, NDArray[np.float64], Decided | None], Any]
 
     @cached_property
     def _wanted(self) -> set[str]:
@@ -42,11 +49,18 @@ class Judge:
             wanted if "sample_weight" in inspect.signature(measure).parameters else wanted - {"sample_weight"}
         )
 
-    def __call__(self, made: Pruning | Refit, rows: LabelledRows, scores: NDArray[np.float64]) -> float:
+    def __call__(
+        self,
+        made: Pruning | Refit,
+        rows: LabelledRows,
+        scores: NDArray[np.float64],
+        decided: Decided | None = None,
+    ) -> float:
+        """Score what was made on rows whose `scores` are known; with `decided`, by these labels."""
         extras = {"sample_weight": rows.weight, "qid": rows.qid}
         given = {name: value for name, value in extras.items() if value is not None and name in self._wanted}
         try:
-            return float(self.scorer(self.pose(made, rows.X, scores), rows.X, rows.y, **given))
+            return float(self.scorer(self.pose(made, rows.X, scores, decided), rows.X, rows.y, **given))
         except InvalidInputError:
             raise
         except ValueError as error:

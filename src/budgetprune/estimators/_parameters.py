@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -17,6 +18,12 @@ from budgetprune.solvers import SOLVERS
 
 if TYPE_CHECKING:
     from budgetprune.estimators._base import BudgetPruneBase
+
+
+PROBABILITIES = (
+    "with slack, predictions stop before probabilities are known, so nothing can be chosen by them: use a "
+    "scoring of labels, slack=0, or counting='full'."
+)
 
 
 def check_parameters(estimator: BudgetPruneBase) -> None:
@@ -39,9 +46,19 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
             f"solver={estimator.solver!r} solves for one lam at a time: give lam=..., or use 'parametric', "
             "which knows the whole path."
         )
+    _check_counting(estimator)
     if isinstance(estimator.scoring, list | tuple | set | dict):
         raise InvalidInputError("scoring must be one scorer, not several: choices are made by it.")
     _check_model(estimator)
+
+
+def check_scorer(estimator: BudgetPruneBase, scorer: Any) -> None:
+    """Raise if a scorer is known to ask for probabilities that nobody will have."""
+    has_slack = isinstance(estimator.slack, str) or estimator.slack > 0
+    asks_for = getattr(scorer, "_response_method", "predict")  # scikit-learn's scorers have it
+    ranks_by_probability = isinstance(scorer, RankingScorer) and hasattr(estimator, "predict_proba")
+    if has_slack and (asks_for != "predict" or ranks_by_probability):
+        raise InvalidInputError(PROBABILITIES)
 
 
 def check_estimate_possible(estimator: BudgetPruneBase, *, has_train: bool) -> None:
@@ -71,6 +88,34 @@ def between_zero_and_one(name: str, value: Any, *, ends: bool) -> None:
         is_between = False
     if not is_between:
         raise InvalidInputError(f"{name} must be a number between 0 and 1, not {value!r}.")
+
+
+def _check_counting(estimator: BudgetPruneBase) -> None:
+    _one_of("counting", estimator.counting, ("full", "decided"))
+    slack, tolerance = estimator.slack, estimator._tolerance
+    if not (isinstance(slack, str) and slack == "auto") and not _is_slack(slack):
+        raise InvalidInputError(
+            f"slack must be a number of at least 0 and below 0.5, or 'auto', not {slack!r}."
+        )
+    if tolerance is not None:
+        at_least_zero(tolerance, "tolerance")
+    if estimator.counting == "full":
+        for name, value in (("slack", slack), ("tolerance", tolerance)):
+            if value not in (0, None):
+                raise InvalidInputError(
+                    f"{name}={value!r} is about predictions that stop early: it needs counting='decided'."
+                )
+    if slack == "auto" and estimator.lam is not None:
+        raise InvalidInputError("slack='auto' is chosen for a budget; with a lam, give a number.")
+    if slack != 0 and not estimator._by_class and not tolerance:
+        raise InvalidInputError(
+            f"slack={slack!r} does nothing without a tolerance: give tolerance=..., the width of an interval "
+            "of targets that is narrow enough."
+        )
+
+
+def _is_slack(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and 0 <= float(value) < 0.5
 
 
 def _check_model(estimator: BudgetPruneBase) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,43 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable
+from budgetprune.errors import InvalidInputError
+from budgetprune.estimators._parameters import PROBABILITIES
+from budgetprune.estimators._stopping import Stopping
 from budgetprune.forest import Forest
+from budgetprune.predictor import BudgetPredictor
 from budgetprune.pruning import Pruning
 from budgetprune.refit import Refit, Sample
+
+
+class Known(NamedTuple):
+    """Rows whose scores were computed elsewhere, and what is answered early if that may differ."""
+
+    X: Any
+    scores: NDArray[np.float64]
+    answers: NDArray[Any] | None
 
 
 class PrunedForest:
     """The part of an estimator that a pruned forest and a price list are enough for."""
 
+    counting: str
+    slack_: float
     _made: Pruning | Refit
     _prices: CostTable
     _sample: Sample | None
-    # Rows whose scores were computed elsewhere, and these scores.
-    _known: tuple[Any, NDArray[np.float64]] | None = None
+    _stopping: Stopping | None
+    _known: Known | None = None
+
+    @property
+    def _threshold(self) -> float | None:
+        """Only classifiers have one."""
+        return getattr(self, "threshold", None)
+
+    @property
+    def _tolerance(self) -> float | None:
+        """Only regressors have one."""
+        return getattr(self, "tolerance", None)
 
     @property
     def forest_(self) -> Forest:
@@ -40,9 +64,38 @@ class PrunedForest:
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        if self._known is not None and self._known[0] is X:
-            return self._known[1]
+        if self._known is not None and self._known.X is X:
+            if self._known.answers is not None:
+                raise InvalidInputError(PROBABILITIES)
+            return self._known.scores
         return self.forest_.scores(self._rows(X))
+
+    def _decided_answers(self, X: Any) -> NDArray[Any] | None:
+        """Answers of predictions that stop early, if these may differ from the plain ones."""
+        check_is_fitted(self)
+        if self._known is not None and self._known.X is X:
+            return self._known.answers
+        if self.counting == "full" or not (self.slack_ > 0 or self._tolerance):
+            return None
+        return self.predictor().simulate(self._rows(X)).label
+
+    def predictor(self, *, max_cost: float | None = None) -> BudgetPredictor:
+        """Make what predicts one example at a time, source by source, and stops once it is decided.
+
+        Parameters
+        ----------
+        max_cost : float, optional
+            What one example may cost at most; see `BudgetPredictor`.
+        """
+        check_is_fitted(self)
+        return BudgetPredictor(
+            self.forest_,
+            self._prices,
+            slack=self.slack_,
+            max_cost=max_cost,
+            threshold=self._threshold,
+            tolerance=self._tolerance,
+        )
 
     def _rows(self, X: Any, *, reset: bool = False) -> Any:
         """Return rows whose features are those of the first ones (`reset`); tables stay tables."""
@@ -56,13 +109,16 @@ class PrunedForest:
     def sources_used(self, X: Any) -> NDArray[np.bool_]:
         """Find which sources each row needs, of shape (n_rows, n_sources); see `source_names_`.
 
-        Every source on its paths through all trees, except those without a price.
+        Every source on its paths through all trees, except those without a price; with
+        ``counting="decided"`` those that it acquires until it is decided.
         """
         check_is_fitted(self)
+        if self.counting == "decided":
+            return self.predictor().simulate(self._rows(X)).acquired
         return sources_used(self.forest_, self._prices, self._rows(X))
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
-        """Add up what the sources of each row cost (full cost), of shape (n_rows,)."""
+        """Add up what the sources of each row cost, of shape (n_rows,); `counting` says which sources."""
         used = self.sources_used(X)
         return self._prices.total(used)
 
@@ -100,6 +156,5 @@ class PrunedForest:
     def __getstate__(self) -> dict[str, Any]:
         # Pickles hold no rows: they would be large, and are nobody's business where a model is sent.
         state = cast(dict[str, Any], super().__getstate__()).copy()
-        if "_sample" in state:
-            state["_sample"] = None
+        state |= {name: None for name in ("_sample", "_stopping") if name in state}
         return state

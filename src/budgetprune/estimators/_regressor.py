@@ -48,6 +48,47 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
     True
     """
 
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        costs: Any = None,
+        budget: float | None = None,
+        lam: float | None = None,
+        error: str = "auto",
+        loss: str | None = None,
+        refit: str | None = "auto",
+        ridge: float | str = "auto",
+        counting: str = "full",
+        slack: float | str = 0.0,
+        tolerance: float | None = None,
+        validation_fraction: float = 0.3,
+        scoring: Any = None,
+        solver: str = "parametric",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            costs=costs,
+            budget=budget,
+            lam=lam,
+            error=error,
+            loss=loss,
+            refit=refit,
+            ridge=ridge,
+            counting=counting,
+            slack=slack,
+            validation_fraction=validation_fraction,
+            scoring=scoring,
+            solver=solver,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.tolerance = tolerance
+
     _by_class = False
     _losses = ("squared",)
     _refits = ("squared", "own")
@@ -69,6 +110,9 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
         return float(RegressorMixin.score(self, X, y, sample_weight))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict the target of each row."""
+        """Predict the target of each row; with a tolerance, what is answered once it is decided early."""
+        decided = self._decided_answers(X)
+        if decided is not None:
+            return decided
         scores = self._scores(X)
         return self._interpreter.answers(scores)

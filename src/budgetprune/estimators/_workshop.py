@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable, FeatureCosts
-from budgetprune.estimators._judge import Judge, scores_along
+from budgetprune.estimators._judge import Decided, Judge, scores_along
 from budgetprune.estimators._roles import Index, LabelledRows
 from budgetprune.forest import Forest
-from budgetprune.path import ROUNDING, PruningPath
+from budgetprune.path import PruningPath, check_budget, first_within
 from budgetprune.problem import PruningProblem
 from budgetprune.pruning import Pruning
 from budgetprune.refit import Kind, Refit, Sample, refit_pruning
@@ -41,10 +41,21 @@ class Measure:
 
 @dataclass(frozen=True)
 class Repair:
-    """How leaves are refitted: a kind and its ridge, or not at all."""
+    """How leaves are refitted (a kind and its ridge, or not at all), and the slack of predictions.
+
+    The slack is that of `BudgetPredictor`, and 0 where full costs count.
+    """
 
     kind: Kind | None = None
     ridge: float = np.nan
+    slack: float = 0.0
+
+
+class Tried(NamedTuple):
+    """What came of a repair: its score, and its cost as a multiple of what it was before."""
+
+    score: float
+    cost_ratio: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,12 +133,12 @@ class Fold:
     def __init__(self, workshop: Workshop, makes: Index, judges: Index) -> None:
         self.workshop = workshop
         self._makes = workshop.val.take(makes)
-        self._judges = workshop.val.take(judges)
+        self.judges = workshop.val.take(judges)
         self._judge_sample = workshop.val_sample.take(judges)
         self._refit_sample = workshop.trial_sample(makes)
         self.path = cache(self._path)
         self._near = cache(self._path_near)
-        self._shift: dict[tuple[Measure, float, Kind], NDArray[np.float64]] = {}
+        self._shift: dict[tuple[Measure, int, Kind], NDArray[np.float64]] = {}
 
     def _path(self, measure: Measure) -> PruningPath:
         if not measure.uses_labels:
@@ -144,14 +155,21 @@ class Fold:
         """What the pruning for a budget costs."""
         return within(self._near(measure, budget), budget).cost
 
-    def score(
-        self, measure: Measure, repair: Repair, budget: float, path: PruningPath | None = None
-    ) -> float:
-        """Judge the pruning for a budget (from a path, if it is at hand), with refitted leaves or without."""
-        pruning = within(self._near(measure, budget) if path is None else path, budget)
+    def score(self, measure: Measure, repair: Repair, budget: float) -> float:
+        """Judge the pruning for a budget, with refitted leaves or without."""
+        return self._tried(measure, repair, within(self._near(measure, budget), budget)).score
+
+    def tried(self, measure: Measure, repair: Repair, budget: float) -> Tried:
+        """Judge the pruning for a budget of full cost, from the path that serves all budgets."""
+        return self._tried(measure, repair, within(self.path(measure), budget))
+
+    def _tried(self, measure: Measure, repair: Repair, pruning: Pruning) -> Tried:
+        return Tried(self._judged(self._repaired(measure, repair, pruning), pruning))
+
+    def _repaired(self, measure: Measure, repair: Repair, pruning: Pruning) -> Pruning | Refit:
         if repair.kind is None:
-            return self._judged(pruning, pruning)
-        key = measure, budget, repair.kind
+            return pruning
+        key = measure, pruning.n_splits, repair.kind  # prunings are nested: as many splits are the same ones
         found = refit_pruning(
             pruning,
             self._refit_sample,
@@ -161,11 +179,11 @@ class Fold:
             tolerance=ROUGH,
         )
         self._shift[key] = found.shift
-        return self._judged(found, pruning)
+        return found
 
-    def _judged(self, made: Pruning | Refit, pruning: Pruning) -> float:
+    def _judged(self, made: Pruning | Refit, pruning: Pruning, decided: Decided | None = None) -> float:
         scores = self._judge_sample.leaves(pruning, made.forest).score
-        return self.workshop.judge(made, self._judges, scores)
+        return self.workshop.judge(made, self.judges, scores, decided)
 
     def scores_for(self, measure: Measure, budgets: NDArray[np.float64]) -> NDArray[np.float64]:
         """Judge the prunings for many (descending) budgets, as they are."""
@@ -180,14 +198,13 @@ class Fold:
             )
             for point, total in zip(some, sums, strict=True):
                 made = path[int(point)]
-                scores.append(self.workshop.judge(made, self._judges, total / forest.divisor))
+                scores.append(self.workshop.judge(made, self.judges, total / forest.divisor))
         return np.array(scores)
 
 
 def point_within(path: PruningPath, budget: float) -> int:
     """Number of the most expensive point of a path within a budget, or else of the cheapest one."""
-    within_budget = np.flatnonzero(path.cost <= budget * (1 + ROUNDING))
-    return int(within_budget[0]) if within_budget.size else len(path) - 1
+    return first_within(path.cost, check_budget(budget))
 
 
 def within(path: PruningPath, budget: float) -> Pruning:
