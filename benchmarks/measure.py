@@ -60,6 +60,17 @@ def median_seconds(run: Callable[[], Result], repeats: int) -> tuple[float, Resu
     return statistics.median(times), result
 
 
+def times(own: float, peer: float) -> str:
+    """Two times, to be read."""
+    return f"{time_in_words(own)} / {time_in_words(peer)}"
+
+
+def time_in_words(elapsed: float) -> str:
+    """A time, to be read."""
+    unit, factor = ("s", 1.0) if elapsed >= 1 else ("ms", 1e3) if elapsed >= 1e-3 else ("µs", 1e6)
+    return f"{factor * elapsed:.3g} {unit}"
+
+
 # --- Memory of a fresh process ------------------------------------------------------------------------------
 
 

@@ -16,7 +16,17 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.measure import MB, BenchmarkError, in_fresh_process, median_seconds, seconds, stage
+from benchmarks.early import early, prediction
+from benchmarks.measure import (
+    MB,
+    BenchmarkError,
+    in_fresh_process,
+    median_seconds,
+    seconds,
+    stage,
+    time_in_words,
+    times,
+)
 from benchmarks.ours import path_of_file
 from benchmarks.peers import FlowGraph, build_flow, solve_file, solve_flow
 from benchmarks.report import Row
@@ -122,22 +132,22 @@ def warm_up() -> None:
 def building(bench: Bench) -> Iterator[Row]:
     peer, own = bench.decision_path_seconds, bench.build_seconds
     row = partial(Row, "build")
-    yield row("building the problem / decision_path", own / peer, 2.0, note=_times(own, peer))
+    yield row("building the problem / decision_path", own / peer, 2.0, note=times(own, peer))
     whole = own + bench.time("importing the forest", partial(Forest.from_model, bench.grown.model))
-    yield row("  the same, with importing the forest", whole / peer, note=_times(whole, peer))
+    yield row("  the same, with importing the forest", whole / peer, note=times(whole, peer))
 
 
 def against_peer(bench: Bench) -> Iterator[Row]:
     own, peers = bench.path_seconds, bench.peer_seconds
     peer = peers[bench.hardest]
-    tried = ", ".join(f"{_time(time)} at {lam:.5g}" for lam, time in peers.items())
-    note = f"{_times(own, peer)}; {len(bench.path)} points; OR-tools: {tried}"
+    tried = ", ".join(f"{time_in_words(time)} at {lam:.5g}" for lam, time in peers.items())
+    note = f"{times(own, peer)}; {len(bench.path)} points; OR-tools: {tried}"
     yield Row("peer", "complete path / one OR-tools solve", own / peer, 0.7, note=note)
 
 
 def against_training(bench: Bench) -> Iterator[Row]:
     own, peer = bench.path_seconds, bench.grown.training_seconds
-    yield Row("training", "complete path / training", own / peer, 0.25, note=_times(own, peer))
+    yield Row("training", "complete path / training", own / peer, 0.25, note=times(own, peer))
 
 
 def primal_dual(bench: Bench) -> Iterator[Row]:
@@ -149,13 +159,13 @@ def primal_dual(bench: Bench) -> Iterator[Row]:
         (0.2, "building the problem", bench.build_seconds),
         (None, "decision_path", bench.decision_path_seconds),
     ):
-        yield row(f"one primal-dual iteration / {what}", own / peer, bar, note=_times(own, peer))
+        yield row(f"one primal-dual iteration / {what}", own / peer, bar, note=times(own, peer))
     for what, k in middle.items():
         lam = float(path.lam[k])
         with stage(f"primal-dual at lambda {lam:.6g}"):
             elapsed, pruning = seconds(partial(_primal_dual, bench.problem, lam))
         gap = bench.problem.certify(pruning).gap
-        note = f"lambda {lam:.5g}, {_iterations(pruning)} iterations, {_time(elapsed)}"
+        note = f"lambda {lam:.5g}, {_iterations(pruning)} iterations, {time_in_words(elapsed)}"
         yield row(f"gap of primal-dual at {what}", 100 * gap, 1.0, unit="%", note=note)
 
 
@@ -217,15 +227,7 @@ def doubling(bench: Bench) -> Iterator[Row]:
     ):
         half = bench.time(f"the complete path with half the {what}", problem.path)
         full = bench.path_seconds
-        yield row(f"complete path with twice the {what}", full / half, 2.4, note=_times(full, half))
-
-
-def _times(own: float, peer: float) -> str:
-    return f"{_time(own)} / {_time(peer)}"
-
-
-def _time(elapsed: float) -> str:
-    return f"{1000 * elapsed:.3g} ms" if elapsed < 1 else f"{elapsed:.3g} s"
+        yield row(f"complete path with twice the {what}", full / half, 2.4, note=times(full, half))
 
 
 ROWS: dict[str, Callable[[Bench], Iterator[Row]]] = {
@@ -235,4 +237,6 @@ ROWS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "primal-dual": primal_dual,
     "memory": memory,
     "doubling": doubling,
+    "prediction": prediction,
+    "early": early,
 }

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.compare.__main__ import cost_ratios
 from sklearn.datasets import make_classification
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,6 +23,8 @@ ROWS = {
     "primal-dual": 4,
     "memory": 2,
     "doubling": 2,
+    "prediction": 3,
+    "early": 9,
 }
 
 
@@ -104,3 +107,18 @@ def test_comparison_says_where_its_data_should_be(tmp_path):
     run = bench("--seeds", 1, "--out", tmp_path / "compare.json", module="benchmarks.compare")
     assert run.returncode == 1
     assert "set BUDGETPRUNE_DATA" in run.stderr
+
+
+def test_costs_at_equal_accuracy() -> None:
+    points = {
+        "rival": [(4.0, 0.80), (8.0, 0.90), (16.0, 0.95)],
+        "ours": [(2.0, 0.82), (5.0, 0.88), (6.0, 0.87), (7.0, 0.92)],
+    }
+    results = [
+        {"seed": 0, "method": method, "cost": cost, "accuracy": accuracy}
+        for method, some in points.items()
+        for cost, accuracy in some
+    ]
+    # Below all points, half-way between two (the third is dearer than the second and worse), above all.
+    np.testing.assert_allclose(cost_ratios(results, "rival", "ours"), [2 / 4, 6 / 8, np.nan])
+    assert cost_ratios(results, "rival", "nobody").size == 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.compare.data import DATA_SETS, DataSet
 from benchmarks.compare.methods import Entry, forest_methods, lightgbm_methods
@@ -16,6 +17,11 @@ from benchmarks.measure import BenchmarkError
 from budgetprune._files import written_atomically
 
 Result = dict[str, Any]
+# Whose costs are compared at equal accuracy: a rival, and a method.
+RATIOS = [
+    ("LightGBM, tuned CEGB", method)
+    for method in ("ours on LightGBM", "the same, decided early", "the same, with slack")
+]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -80,7 +86,8 @@ def table(data: DataSet, results: list[Result]) -> str:
     """Mean and standard deviation over seeds, one line per method and budget."""
     lines = [
         f"\n{data.name}: {data.n_train:,} training rows, {data.n_val:,} validation rows, unit costs, "
-        f"full cost, test rows, {len({result['seed'] for result in results})} seeds",
+        f"full cost (decided cost where decided), test rows, "
+        f"{len({result['seed'] for result in results})} seeds",
         f"{'method':24}{'budget':>8}{'cost':>16}{'accuracy':>20}{'pruning / growing':>20}",
     ]
     keys = dict.fromkeys((result["method"], result["budget"]) for result in results)
@@ -93,7 +100,43 @@ def table(data: DataSet, results: list[Result]) -> str:
             f"{cost.mean():>10.2f} ± {cost.std():.2f}{accuracy.mean():>13.4f} ± {accuracy.std():.4f}"
             f"{'' if np.isnan(ratio) or method.startswith('LightGBM') else f'{ratio:.2f}':>16}"
         )
+    for rival, method in RATIOS:
+        ratios = cost_ratios(results, rival, method)
+        if ratios.size:
+            known = ratios[np.isfinite(ratios)]
+            lines.append(
+                f"cost of {method!r} at the accuracy of {rival!r} / its cost: mean {known.mean():.2f}, "
+                f"{known.min():.2f} to {known.max():.2f}; not reached {ratios.size - known.size} "
+                f"of {ratios.size} times"
+            )
     return "\n".join(lines)
+
+
+def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.float64]:
+    """What a method pays for each accuracy of a rival, seed by seed, over what the rival pays.
+
+    Between two points of the method the cost is interpolated. An accuracy below all its points costs what its
+    cheapest point costs; one above all of them is not reached (NaN).
+    """
+    ratios = []
+    for seed in sorted({result["seed"] for result in results}):
+        theirs, ours = (
+            np.array(
+                [
+                    (result["accuracy"], result["cost"])
+                    for result in results
+                    if (result["seed"], result["method"]) == (seed, name)
+                ]
+            )
+            for name in (rival, method)
+        )
+        if ours.size and theirs.size:
+            accuracy, cost = ours[np.argsort(ours[:, 1])].T
+            # What is dearer but no better than something cheaper is left out.
+            is_best = accuracy > np.append(-np.inf, np.maximum.accumulate(accuracy)[:-1])
+            found = np.interp(theirs[:, 0], accuracy[is_best], cost[is_best], right=np.nan)
+            ratios.append(found / theirs[:, 1])
+    return np.concatenate(ratios) if ratios else np.empty(0)
 
 
 if __name__ == "__main__":

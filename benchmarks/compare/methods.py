@@ -20,11 +20,10 @@ from benchmarks.measure import seconds
 from budgetprune import BudgetPredictor, BudgetPruneClassifier, FeatureCosts, Forest
 from budgetprune.acquisition import sources_used
 
-# Our pruning starts from models that cost at most this many times the budget: trained with mild costs.
-MILD = 2.5
-# A tuned model that is pruned, refitted and decided early keeps this share of its full cost, and stops with
-# this slack.
-KEPT, SLACK = 0.8, 0.3
+# Our pruning starts from a model that costs so many times the budget, at least and at most.
+MILD = 1.2, 2.5
+# Deciding early stops this much before certainty where slack is allowed.
+SLACK = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,17 +127,14 @@ class Trained:
     """A model trained on T, and its average cost and accuracy on V."""
 
     setting: Setting
-    model: Any
     cost: float
     accuracy: float
 
 
 def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
-    """CEGB tuned on V and retrained on T and V; our pruning of models that it trains with mild costs; and the tuned models
-    themselves, trained on T, pruned a little, refitted on T and V, and decided early.
-    """
+    """CEGB tuned on V and retrained on T and V; what it trains on T pruned by us; the same decided early."""
     cache: dict[int, tuple[list[Trained], float]] = {}
-    repaired: dict[tuple[int, Setting], BudgetPruneClassifier] = {}
+    made: dict[tuple[int, float], tuple[BudgetPruneClassifier, str, float]] = {}
 
     def trained(split: Split) -> tuple[list[Trained], float]:
         """All models of the grid, and how long that took; both methods share them."""
@@ -161,47 +157,48 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
             model = best.setting.train(split.train_and_val)
             yield Entry(budget, model, trained(split)[1], 0.0, str(best.setting))
 
-    def early(split: Split, budgets: tuple[float, ...], slack: float) -> Iterator[Entry]:
-        for budget, best in tuned(split, budgets):
-            if (split.seed, best.setting) not in repaired:
-                base = replace(best, model=best.setting.train(split.train))
-                repaired[split.seed, best.setting] = _pruned(split, base, KEPT * best.cost)
-            fitted = repaired[split.seed, best.setting]
-            predictor = BudgetPredictor(fitted.forest_, slack=slack)
-            yield Entry(budget, predictor, note=f"{best.setting}, {fitted.choices_}")
-
-    def ours(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
-        models, _ = trained(split)
-        # Of each tradeoff, the model that is most accurate on V after all rounds.
-        full = [
-            max(
-                (each for each in models if (each.setting.tradeoff, each.setting.n_rounds) == last),
-                key=lambda each: each.accuracy,
-            )
-            for last in product(grid.tradeoffs, [max(grid.rounds)])
-        ]
-        for budget in budgets:
-            mild = [each for each in full if budget <= each.cost <= MILD * budget]
-            bases = mild or [max(full, key=lambda each: each.cost)]
+    def pruned(split: Split, budget: float) -> tuple[BudgetPruneClassifier, str, float]:
+        """A model for a budget, a note on it, and the time it took: the best of two by cross-fitting in V."""
+        if (split.seed, budget) not in made:
+            # Trained with milder costs and pruned; or trained within the budget, and mostly refitted.
+            bases = [_mild(trained(split)[0], budget), *(best for _, best in tuned(split, (budget,)))]
             start = time.perf_counter()
             fitted = [_pruned(split, each, budget) for each in bases]
             elapsed = time.perf_counter() - start
-            # The best by cross-fitting inside V at this budget.
-            scores = [max(trial.score for trial in each.choices_.trials) for each in fitted]
-            best = int(np.argmax(scores))
+            best = int(np.argmax([max(trial.score for trial in each.choices_.trials) for each in fitted]))
             note = f"{bases[best].setting}, {fitted[best].choices_}"
-            yield Entry(budget, fitted[best], np.nan, elapsed, note)
+            made[split.seed, budget] = fitted[best], note, elapsed
+        return made[split.seed, budget]
+
+    def ours(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+        for budget in budgets:
+            fitted, note, elapsed = pruned(split, budget)
+            yield Entry(budget, fitted, np.nan, elapsed, note)
+
+    def early(split: Split, budgets: tuple[float, ...], slack: float) -> Iterator[Entry]:
+        for budget in budgets:
+            fitted, note, elapsed = pruned(split, budget)
+            yield Entry(budget, BudgetPredictor(fitted.forest_, slack=slack), np.nan, elapsed, note)
 
     return {
         "LightGBM, tuned CEGB": cegb,
         "ours on LightGBM": ours,
-        "CEGB, decided early": partial(early, slack=0.0),
-        "CEGB, decided, slack": partial(early, slack=SLACK),
+        "the same, decided early": partial(early, slack=0.0),
+        "the same, with slack": partial(early, slack=SLACK),
     }
 
 
+def _mild(models: list[Trained], budget: float) -> Trained:
+    """The most accurate of the models that cost somewhat more than a budget, or else the nearest to that."""
+    least, most = MILD
+    some = [each for each in models if least * budget <= each.cost <= most * budget]
+    if some:
+        return max(some, key=lambda each: each.accuracy)
+    return min(models, key=lambda each: abs(np.log(each.cost / (least * budget))))
+
+
 def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier:
-    frozen = FrozenEstimator(base.model)
+    frozen = FrozenEstimator(base.setting.train(split.train))
     return BudgetPruneClassifier(frozen, budget=budget, random_state=split.seed).fit(**split.rows)
 
 
@@ -213,7 +210,7 @@ def _train_grid(grid: BoostingGrid, split: Split) -> Iterator[Trained]:
         model = last.train(split.train)
         for n_rounds in grid.rounds:
             cost, accuracy = _after_rounds(model, n_rounds, split.val)
-            yield Trained(replace(last, n_rounds=n_rounds), model, cost, accuracy)
+            yield Trained(replace(last, n_rounds=n_rounds), cost, accuracy)
 
 
 def _after_rounds(model: Any, n_rounds: int, rows: tuple[Any, Any]) -> tuple[float, float]:

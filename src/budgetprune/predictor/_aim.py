@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from budgetprune.forest import Forest
 CUT, LEAD, NARROW = 0, 1, 2
 
 # What a tree needs, by which the next source is chosen; see `BudgetPredictor`.
-ORDERS = ("look-ahead", "range", "waiting")
+Order = Literal["look-ahead", "range", "waiting"]
+ORDERS: tuple[Order, ...] = get_args(Order)
 LOOK_AHEAD, RANGE, STANDING = range(3)
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -58,7 +59,7 @@ class Aim:
     rule: Rule
 
 
-def aim_of(forest: Forest, threshold: float | None, tolerance: float | None, order: str) -> Aim:
+def aim_of(forest: Forest, threshold: float | None, tolerance: float | None, order: Order) -> Aim:
     """Find out what decides the answers of a forest."""
     value, direction, base = forest.value, forest.tree_output, forest.base
     cut, weights = (0.0, 0.0), (-1.0, 1.0)
@@ -100,7 +101,7 @@ def rounding_error(forest: Forest) -> float:
     return 8 * EPSILON * (forest.n_trees + 4) * float(largest.sum() + np.abs(forest.base).sum())
 
 
-def check_aim(forest: Forest, threshold: float | None, tolerance: float | None, order: str) -> None:
+def check_aim(forest: Forest, threshold: float | None, tolerance: float | None, order: Order) -> None:
     """Raise unless the settings make sense for a forest."""
     if order not in ORDERS:
         raise InvalidInputError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}.")

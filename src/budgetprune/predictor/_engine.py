@@ -13,7 +13,7 @@ from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import _kernels
-from budgetprune.predictor._aim import LEAD, aim_of
+from budgetprune.predictor._aim import LEAD, Order, aim_of
 from budgetprune.predictor._decision import Bounds, Decision, Simulation, between
 from budgetprune.predictor._tables import Sources, sources_of, trees_of
 from budgetprune.predictor._values import Values
@@ -47,7 +47,7 @@ class Engine:
         slack: float,
         threshold: float | None,
         tolerance: float | None,
-        order: str,
+        order: Order,
     ) -> None:
         self.forest, self.costs, self.slack, self.threshold = forest, costs, slack, threshold
         aim = aim_of(forest, threshold, tolerance, order)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.predictor._aim import check_aim
+from budgetprune.predictor._aim import Order, check_aim
 from budgetprune.predictor._checks import check_max_cost, check_number
 from budgetprune.predictor._concurrent import acquire_concurrently
 from budgetprune.predictor._decision import Decision, Simulation
@@ -85,7 +85,7 @@ class BudgetPredictor:
         max_cost: float | None = None,
         threshold: float | None = None,
         tolerance: float | None = None,
-        order: Literal["look-ahead", "range", "waiting"] = "look-ahead",
+        order: Order = "look-ahead",
     ) -> None:
         if not isinstance(forest, Forest):
             raise InvalidInputError(
@@ -102,6 +102,14 @@ class BudgetPredictor:
         check_aim(forest, self.threshold, self.tolerance, order)
         self.order = order
         self._engine = Engine(forest, self.costs, self.slack, self.threshold, self.tolerance, order)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: part for name, part in self.__dict__.items() if name != "_engine"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Pickles forget that arrays are read-only, and kernels would be compiled once more for those.
+        self._engine = Engine(self.forest, self.costs, self.slack, self.threshold, self.tolerance, self.order)
 
     def __repr__(self) -> str:
         given = {name: getattr(self, name) for name in SETTINGS}

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune._arrays import frozen
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 
@@ -66,6 +67,8 @@ def trees_of(
     scale = 2.0**bits
     bounds = bounds_below(forest.right, forest.is_split, value * scale)
     whole_base = np.stack([np.floor(base * scale), np.ceil(base * scale)]).astype(np.int64)
+    # Kernels are compiled once more for arrays that may be written to.
+    direction = frozen(direction.copy())
     return Trees(*forest._packed, _share_left(forest), bounds, direction, whole_base, scale)
 
 

@@ -1,0 +1,101 @@
+"""Rows about prediction: how fast it is, and what deciding early saves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.measure import seconds, stage, times
+from benchmarks.report import Row
+from budgetprune import BudgetPredictor, Forest
+from budgetprune.acquisition import sources_used
+from budgetprune.predictor._aim import ORDERS
+
+if TYPE_CHECKING:
+    from benchmarks.rows import Bench
+
+# Full cost of the pruned forest, and the share of the cost that should be saved, with or without pruning.
+BARS = {"MiniBooNE": (24.0, 38.0), "Covertype": (14.0, 31.0)}
+BOOSTED_BAR = {"MiniBooNE": 42.0}
+# One call takes microseconds: so many are timed, and the fastest counts on both sides.
+CALLS = 200
+
+
+def prediction(bench: Bench) -> Iterator[Row]:
+    """Batches and single rows, against scikit-learn with the same forest."""
+    row = partial(Row, "prediction")
+    model, X = bench.grown.model, np.ascontiguousarray(bench.grown.X_test)
+    predictor = BudgetPredictor(bench.forest)
+    for run in (partial(predictor.simulate, X[:100]), partial(predictor.predict_proba, X[:100])):
+        run()  # compiles
+    theirs = bench.time("scikit-learn's predict_proba", partial(model.predict_proba, X))
+    ours = bench.time("our predict_proba", partial(predictor.predict_proba, X))
+    yield row("predict_proba / scikit-learn's", ours / theirs, 1.0, note=times(ours, theirs))
+    replay = bench.time("simulate", partial(predictor.simulate, X))
+    yield row("simulate / scikit-learn's predict_proba", replay / theirs, 15.0, note=times(replay, theirs))
+    values = dict(zip(predictor.feature_names, X[0].tolist(), strict=True))
+    alone = model.set_params(n_jobs=None)
+    with stage("single rows"):
+        one = _fastest(partial(predictor.decide, values))
+        theirs = _fastest(partial(alone.predict, X[:1]))
+    model.set_params(n_jobs=2)
+    what = "scikit-learn's predict on one row / one row decided from a dictionary"
+    yield row(what, theirs / one, 50.0, at_least=True, note=times(theirs, one))
+
+
+def early(bench: Bench) -> Iterator[Row]:
+    """What deciding early saves at identical labels, on rows that nobody has seen, in each order."""
+    name, X = bench.grown.name, bench.grown.X_test
+    budget, bar = BARS.get(name, (None, None))
+    yield from _saved("forest", bench.forest, X, bar)
+    if budget is None:
+        budget = bench.path.unpruned.cost / 2
+    yield from _saved(f"forest pruned to {budget:g}", bench.path.at(budget=budget).forest, X, bar)
+    with stage("training LightGBM with lazy costs"):
+        _, booster = seconds(partial(_boosted, *bench.grown.train))
+    yield from _saved("LightGBM, lazy costs", Forest.from_model(booster), X, BOOSTED_BAR.get(name))
+
+
+def _saved(what: str, forest: Forest, X: NDArray[Any], bar: float | None) -> Iterator[Row]:
+    plain = forest.predict(X)
+    for order in ORDERS:
+        predictor = BudgetPredictor(forest, order=order)
+        full = predictor.costs.total(sources_used(forest, predictor.costs, X))
+        with stage(f"{what}, {order}"):
+            found = predictor.simulate(X)
+        assert np.array_equal(found.label, plain)
+        assert np.all(found.cost <= full)
+        saved = 100 * (1 - found.cost.mean() / full.mean())
+        note = f"{found.cost.mean():.2f} of {full.mean():.2f}"
+        is_usual = order == ORDERS[0]
+        yield Row(
+            "early",
+            f"saved, {what}" if is_usual else f"  the same, order {order!r}",
+            float(saved),
+            bar if is_usual else None,
+            unit="%",
+            note=note,
+            at_least=True,
+        )
+
+
+def _boosted(X: NDArray[Any], y: NDArray[Any]) -> Any:
+    return lightgbm.LGBMClassifier(
+        n_estimators=200,
+        num_leaves=31,
+        n_jobs=2,
+        verbose=-1,
+        random_state=0,
+        min_child_weight=1.0 if np.unique(y).size > 2 else 1e-3,
+        cegb_tradeoff=0.01,
+        cegb_penalty_feature_lazy=[1.0] * X.shape[1],
+    ).fit(X, y)
+
+
+def _fastest(run: Callable[[], Any]) -> float:
+    return min(seconds(run)[0] for _ in range(CALLS))
