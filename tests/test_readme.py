@@ -13,7 +13,7 @@ def test_code_runs(tmp_path, monkeypatch):
     """All blocks in their order, as a reader would type them."""
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     names = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
@@ -23,6 +23,10 @@ def test_code_runs(tmp_path, monkeypatch):
     assert names["cheaper"].cost_ <= 2 < names["clf"].cost_ <= 3
     assert (tmp_path / "pruned.txt").exists()
     assert (tmp_path / "path.npz").exists()
+    assert (tmp_path / "model.budgetprune").exists()
+    assert names["decision"].decided
+    assert names["decision"].label == names["clf"].predict(X[:1])[0] == names["simulation"].label[0]
+    assert names["simulation"].cost.mean() < names["clf"].acquisition_cost(X).mean()
     assert names["pruning"].cost <= 4
     assert names["pruning"].n_splits < names["path"].unpruned.n_splits
     assert names["problem"].certify(names["exact"]).gap < 1e-9
@@ -31,7 +35,7 @@ def test_code_runs(tmp_path, monkeypatch):
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
 def test_commands_exist(document):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    commands = re.findall(r"\bmake (\w+)", (ROOT / document).read_text(encoding="utf-8"))
+    commands = re.findall(r"\bmake ([\w-]+)", (ROOT / document).read_text(encoding="utf-8"))
     assert commands
     for command in commands:
         assert re.search(rf"^{command}:", makefile, flags=re.MULTILINE), command
