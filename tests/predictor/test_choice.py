@@ -113,6 +113,14 @@ def test_the_price_counts():
     assert BudgetPredictor(stumps(3), [0.2, 1.0, 2.1]).step({}).next == "x0"
 
 
+def test_orders():
+    """Trees that count alike leave the choice to the prices; their ranges, or a look ahead, do not."""
+    prices = [1.0, 0.9, 1.0]
+    assert BudgetPredictor(stumps(3), prices, order="waiting").step({}).next == "x1"
+    assert BudgetPredictor(stumps(3), prices, order="range").step({}).next == "x2"
+    assert BudgetPredictor(stumps(3), prices).step({}).next == "x2"
+
+
 def test_free_things_come_first():
     assert BudgetPredictor(stumps(3), [0.0, 1.0, 1.0]).step({}).next == "x0"
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetprune import BudgetPredictor, Decision
+from budgetprune.predictor._aim import ORDERS
 
 from ..solvers.strategies import examples
 from . import oracles
@@ -51,6 +52,7 @@ SETTINGS = st.fixed_dictionaries(
     {
         "slack": st.sampled_from([0.0, 0.0, 0.2, 0.45]),
         "max_cost": st.sampled_from([None, 0.0, 0.3, 1.0, 2.3, 4.0]),
+        "order": st.sampled_from(ORDERS),
     }
 )
 

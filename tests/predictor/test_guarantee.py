@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import BudgetPredictor, FeatureCosts, Forest
 from budgetprune.acquisition import sources_used
+from budgetprune.predictor._aim import ORDERS
 from budgetprune.refit import refit
 
 from ..forest import lightgbm_zoo, xgboost_zoo
@@ -42,9 +43,9 @@ def assert_guaranteed(case: Case, **settings) -> None:
 
 @pytest.mark.nojit
 @examples(400)
-@given(case=cases())
-def test_the_label_is_the_plain_one(case):
-    assert_guaranteed(case)
+@given(case=cases(), order=st.sampled_from(ORDERS))
+def test_the_label_is_the_plain_one(case, order):
+    assert_guaranteed(case, order=order)
 
 
 @pytest.mark.nojit

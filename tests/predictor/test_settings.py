@@ -6,6 +6,7 @@ import pickle
 from dataclasses import replace
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ from budgetprune import AcquisitionError, BudgetPredictor, FeatureCosts, Invalid
 from budgetprune.predictor._model_file import save_model
 
 from .conftest import NAMES, ROW
-from .forests import random_forest, stumps
+from .forests import KINDS, random_forest, stumps
 
 CLASSIFIER = random_forest(np.random.default_rng(0), "averaged", 2, 3, has_categories=False)
 THREE = random_forest(np.random.default_rng(0), "averaged, three classes", 2, 3, has_categories=False)
@@ -44,6 +45,8 @@ THREE = random_forest(np.random.default_rng(0), "averaged, three classes", 2, 3,
         (stumps(2), {"costs": [1.0]}, "costs has 1 entries for 2 features"),
         (stumps(2), {"costs": BudgetPredictor(stumps(3)).costs}, "the costs are for 3 features"),
         (stumps(2), {"costs": {"x0": 1.0}}, "costs lacks 'x1'"),
+        (stumps(2), {"order": ["range"]}, "order must be one of"),
+        (stumps(2), {"order": None}, "order must be one of"),
         ("a forest", {}, "forest must be a Forest, not str; use Forest.from_model"),
     ],
 )
@@ -144,6 +147,21 @@ def test_errors_and_decisions_can_be_pickled(clinic):
 def test_predictors_can_be_pickled(clinic):
     copy = pickle.loads(pickle.dumps(clinic))
     assert copy.decide(ROW).acquired == clinic.decide(ROW).acquired
+    assert types_of(copy) == types_of(clinic)
+
+
+def test_kernels_are_compiled_once_for_all_forests():
+    """Compilation takes far longer than any decision; only the precision of rows may ask for another one."""
+    forests = [random_forest(np.random.default_rng(0), kind, 3, 4, has_categories=False) for kind in KINDS]
+    forests = [replace(forest, input_dtype=np.dtype(np.float64)) for forest in forests]
+    assert len({types_of(BudgetPredictor(forest)) for forest in forests}) == 1
+
+
+def types_of(predictor: BudgetPredictor) -> tuple[str, ...]:
+    """What numba compiles for."""
+    engine = predictor._engine
+    parts = (engine.trees, engine._by_output, engine.sources, engine.rule, engine.forest.value)
+    return tuple(str(numba.typeof(part)) for part in parts)
 
 
 def test_predictors_can_be_saved(clinic, tmp_path):
