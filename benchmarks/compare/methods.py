@@ -20,10 +20,10 @@ from benchmarks.measure import seconds
 from budgetprune import BudgetPredictor, BudgetPruneClassifier, FeatureCosts, Forest
 from budgetprune.acquisition import sources_used
 
-# Our pruning starts from a model that costs so many times the budget, at least and at most.
-MILD = 1.2, 2.5
-# Deciding early stops this much before certainty where slack is allowed.
-SLACK = 0.3
+# Our pruning starts from models that cost at most this many times the budget: trained with mild costs.
+MILD = 2.5
+# Models that are decided early may cost this share of a budget; where slack is allowed, it is this.
+EARLY, SLACK = 0.55, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,14 +127,15 @@ class Trained:
     """A model trained on T, and its average cost and accuracy on V."""
 
     setting: Setting
+    model: Any
     cost: float
     accuracy: float
 
 
 def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
-    """CEGB tuned on V and retrained on T and V; what it trains on T pruned by us; the same decided early."""
+    """CEGB tuned on V and retrained on T and V; models that it trains with milder costs, pruned by us."""
     cache: dict[int, tuple[list[Trained], float]] = {}
-    made: dict[tuple[int, float], tuple[BudgetPruneClassifier, str, float]] = {}
+    decided: dict[tuple[int, float], tuple[Forest, str, float]] = {}
 
     def trained(split: Split) -> tuple[list[Trained], float]:
         """All models of the grid, and how long that took; both methods share them."""
@@ -144,62 +145,75 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
             cache[split.seed] = models, elapsed
         return cache[split.seed]
 
-    def tuned(split: Split, budgets: tuple[float, ...]) -> Iterator[tuple[float, Trained]]:
+    def tuned(split: Split, budgets: tuple[float, ...]) -> dict[float, Setting]:
         """For each budget, what is most accurate on V and costs no more there."""
         models, _ = trained(split)
-        for budget in budgets:
-            within = [each for each in models if each.cost <= budget]
-            if within:
-                yield budget, max(within, key=lambda each: each.accuracy)
+        within = {budget: [each for each in models if each.cost <= budget] for budget in budgets}
+        return {
+            budget: max(some, key=lambda each: each.accuracy).setting
+            for budget, some in within.items()
+            if some
+        }
 
     def cegb(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
-        for budget, best in tuned(split, budgets):
-            model = best.setting.train(split.train_and_val)
-            yield Entry(budget, model, trained(split)[1], 0.0, str(best.setting))
+        for budget, setting in tuned(split, budgets).items():
+            yield Entry(budget, setting.train(split.train_and_val), trained(split)[1], 0.0, str(setting))
 
-    def pruned(split: Split, budget: float) -> tuple[BudgetPruneClassifier, str, float]:
-        """A model for a budget, a note on it, and the time it took: the best of two by cross-fitting in V."""
-        if (split.seed, budget) not in made:
-            # Trained with milder costs and pruned; or trained within the budget, and mostly refitted.
-            bases = [_mild(trained(split)[0], budget), *(best for _, best in tuned(split, (budget,)))]
+    def early(split: Split, budgets: tuple[float, ...], slack: float) -> Iterator[Entry]:
+        settings = tuned(split, budgets)
+        for budget, setting in settings.items():
+            if (split.seed, budget) not in decided:
+                # What CEGB uses for this budget or for the next one, as cross-fitting in V prefers.
+                larger = [each for other, each in settings.items() if other > budget][:1]
+                start = time.perf_counter()
+                bases = dict.fromkeys([setting, *larger])
+                fitted = {base: _decided(split, base, EARLY * budget) for base in bases}
+                best = max(bases, key=lambda base: max(trial.score for trial in fitted[base].choices_.trials))
+                note = f"{best}, {fitted[best].choices_}"
+                decided[split.seed, budget] = fitted[best].forest_, note, time.perf_counter() - start
+            forest, note, elapsed = decided[split.seed, budget]
+            yield Entry(budget, BudgetPredictor(forest, slack=slack), np.nan, elapsed, note)
+
+    def ours(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+        models, _ = trained(split)
+        # Of each tradeoff, the model that is most accurate on V after all rounds.
+        full = [
+            max(
+                (each for each in models if (each.setting.tradeoff, each.setting.n_rounds) == last),
+                key=lambda each: each.accuracy,
+            )
+            for last in product(grid.tradeoffs, [max(grid.rounds)])
+        ]
+        for budget in budgets:
+            mild = [each for each in full if budget <= each.cost <= MILD * budget]
+            bases = mild or [max(full, key=lambda each: each.cost)]
             start = time.perf_counter()
             fitted = [_pruned(split, each, budget) for each in bases]
             elapsed = time.perf_counter() - start
-            best = int(np.argmax([max(trial.score for trial in each.choices_.trials) for each in fitted]))
+            # The best by cross-fitting inside V at this budget.
+            scores = [max(trial.score for trial in each.choices_.trials) for each in fitted]
+            best = int(np.argmax(scores))
             note = f"{bases[best].setting}, {fitted[best].choices_}"
-            made[split.seed, budget] = fitted[best], note, elapsed
-        return made[split.seed, budget]
-
-    def ours(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
-        for budget in budgets:
-            fitted, note, elapsed = pruned(split, budget)
-            yield Entry(budget, fitted, np.nan, elapsed, note)
-
-    def early(split: Split, budgets: tuple[float, ...], slack: float) -> Iterator[Entry]:
-        for budget in budgets:
-            fitted, note, elapsed = pruned(split, budget)
-            yield Entry(budget, BudgetPredictor(fitted.forest_, slack=slack), np.nan, elapsed, note)
+            yield Entry(budget, fitted[best], np.nan, elapsed, note)
 
     return {
         "LightGBM, tuned CEGB": cegb,
         "ours on LightGBM": ours,
-        "the same, decided early": partial(early, slack=0.0),
-        "the same, with slack": partial(early, slack=SLACK),
+        "ours, decided early": partial(early, slack=0.0),
+        "ours, decided, slack": partial(early, slack=SLACK),
     }
 
 
-def _mild(models: list[Trained], budget: float) -> Trained:
-    """The most accurate of the models that cost somewhat more than a budget, or else the nearest to that."""
-    least, most = MILD
-    some = [each for each in models if least * budget <= each.cost <= most * budget]
-    if some:
-        return max(some, key=lambda each: each.accuracy)
-    return min(models, key=lambda each: abs(np.log(each.cost / (least * budget))))
-
-
 def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier:
-    frozen = FrozenEstimator(base.setting.train(split.train))
+    frozen = FrozenEstimator(base.model)
     return BudgetPruneClassifier(frozen, budget=budget, random_state=split.seed).fit(**split.rows)
+
+
+def _decided(split: Split, setting: Setting, budget: float) -> BudgetPruneClassifier:
+    frozen = FrozenEstimator(setting.train(split.train))
+    return BudgetPruneClassifier(
+        frozen, budget=budget, counting="decided", refit="own", random_state=split.seed
+    ).fit(**split.rows)
 
 
 def _train_grid(grid: BoostingGrid, split: Split) -> Iterator[Trained]:
@@ -210,7 +224,7 @@ def _train_grid(grid: BoostingGrid, split: Split) -> Iterator[Trained]:
         model = last.train(split.train)
         for n_rounds in grid.rounds:
             cost, accuracy = _after_rounds(model, n_rounds, split.val)
-            yield Trained(replace(last, n_rounds=n_rounds), cost, accuracy)
+            yield Trained(replace(last, n_rounds=n_rounds), model, cost, accuracy)
 
 
 def _after_rounds(model: Any, n_rounds: int, rows: tuple[Any, Any]) -> tuple[float, float]:
