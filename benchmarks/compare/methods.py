@@ -22,8 +22,8 @@ from budgetprune.acquisition import sources_used
 
 # Our pruning starts from models that cost at most this many times the budget: trained with mild costs.
 MILD = 2.5
-# Models that are decided early may cost this share of a budget; where slack is allowed, it is this.
-EARLY, SLACK = 0.55, 0.3
+# Models that are decided early may cost this share of a budget.
+EARLY = 0.55
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,6 @@ class Trained:
 def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
     """CEGB tuned on V and retrained on T and V; models that it trains with milder costs, pruned by us."""
     cache: dict[int, tuple[list[Trained], float]] = {}
-    decided: dict[tuple[int, float], tuple[Forest, str, float]] = {}
 
     def trained(split: Split) -> tuple[list[Trained], float]:
         """All models of the grid, and how long that took; both methods share them."""
@@ -159,20 +158,17 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
         for budget, setting in tuned(split, budgets).items():
             yield Entry(budget, setting.train(split.train_and_val), trained(split)[1], 0.0, str(setting))
 
-    def early(split: Split, budgets: tuple[float, ...], slack: float) -> Iterator[Entry]:
+    def early(split: Split, budgets: tuple[float, ...], slack: float | str) -> Iterator[Entry]:
         settings = tuned(split, budgets)
         for budget, setting in settings.items():
-            if (split.seed, budget) not in decided:
-                # What CEGB uses for this budget or for the next one, as cross-fitting in V prefers.
-                larger = [each for other, each in settings.items() if other > budget][:1]
-                start = time.perf_counter()
-                bases = dict.fromkeys([setting, *larger])
-                fitted = {base: _decided(split, base, EARLY * budget) for base in bases}
-                best = max(bases, key=lambda base: max(trial.score for trial in fitted[base].choices_.trials))
-                note = f"{best}, {fitted[best].choices_}"
-                decided[split.seed, budget] = fitted[best].forest_, note, time.perf_counter() - start
-            forest, note, elapsed = decided[split.seed, budget]
-            yield Entry(budget, BudgetPredictor(forest, slack=slack), np.nan, elapsed, note)
+            # What CEGB uses for this budget or for the next one, as cross-fitting in V prefers.
+            larger = [each for other, each in settings.items() if other > budget][:1]
+            start = time.perf_counter()
+            bases = dict.fromkeys([setting, *larger])
+            fitted = {base: _decided(split, base, EARLY * budget, slack) for base in bases}
+            best = max(bases, key=lambda base: max(trial.score for trial in fitted[base].choices_.trials))
+            elapsed = time.perf_counter() - start
+            yield Entry(budget, fitted[best].predictor(), np.nan, elapsed, f"{best}, {fitted[best].choices_}")
 
     def ours(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
         models, _ = trained(split)
@@ -200,7 +196,7 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
         "LightGBM, tuned CEGB": cegb,
         "ours on LightGBM": ours,
         "ours, decided early": partial(early, slack=0.0),
-        "ours, decided, slack": partial(early, slack=SLACK),
+        "ours, decided, slack": partial(early, slack="auto"),
     }
 
 
@@ -209,11 +205,12 @@ def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier
     return BudgetPruneClassifier(frozen, budget=budget, random_state=split.seed).fit(**split.rows)
 
 
-def _decided(split: Split, setting: Setting, budget: float) -> BudgetPruneClassifier:
+def _decided(split: Split, setting: Setting, budget: float, slack: float | str) -> BudgetPruneClassifier:
     frozen = FrozenEstimator(setting.train(split.train))
-    return BudgetPruneClassifier(
-        frozen, budget=budget, counting="decided", refit="own", random_state=split.seed
-    ).fit(**split.rows)
+    estimator = BudgetPruneClassifier(
+        frozen, budget=budget, counting="decided", slack=slack, refit="own", random_state=split.seed
+    )
+    return estimator.fit(**split.rows)
 
 
 def _train_grid(grid: BoostingGrid, split: Split) -> Iterator[Trained]:

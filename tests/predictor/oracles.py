@@ -13,9 +13,6 @@ from budgetprune.costs import CostTable
 
 from .forests import GRID
 
-# How many unknown splits a tree looks past before it asks for a source.
-DEPTH = 2
-
 
 def goes_left(forest: Forest, h: int, x: float) -> bool:
     if np.isnan(x) or (forest.missing == "nan-or-zero" and forest.category_set[h] < 0 and x == 0):
@@ -173,7 +170,7 @@ def ratings(
     forest, costs = predictor.forest, predictor.costs
     need, awaited = np.zeros(forest.n_features), set()
     for t in range(forest.n_trees):
-        met, ends = window(forest, int(forest.tree_start[t]), row, known, DEPTH)
+        met, ends = window(forest, int(forest.tree_start[t]), row, known, predictor.look_ahead)
         if met:
             stake = 1.0 if predictor.order == "waiting" else at_stake(forest, t, ends, predictor.threshold)
             awaited.add(int(forest.feature[min(met)]))

@@ -19,6 +19,8 @@ from .conftest import ROW
 from .counters import Counter, places, run
 from .forests import stumps
 
+pytestmark = pytest.mark.nojit
+
 
 def assert_holds(decision: Decision, predictor: BudgetPredictor, row: np.ndarray) -> None:
     """The bounds hold, and what is decided is the plain label."""
@@ -28,7 +30,6 @@ def assert_holds(decision: Decision, predictor: BudgetPredictor, row: np.ndarray
     assert not decision.decided or decision.label == oracles.plain_label(predictor.forest, row)
 
 
-@pytest.mark.nojit
 @examples(150)
 @given(place=places(), concurrency=st.sampled_from([1, 2, 3, 10]))
 def test_the_answer_is_the_plain_one_in_any_order(place, concurrency):
@@ -47,7 +48,6 @@ def test_the_answer_is_the_plain_one_in_any_order(place, concurrency):
     )
 
 
-@pytest.mark.nojit
 @examples(60)
 @given(place=places())
 def test_one_at_a_time_is_what_decide_does(place):
@@ -59,7 +59,6 @@ def test_one_at_a_time_is_what_decide_does(place):
     assert not counter.cancelled
 
 
-@pytest.mark.nojit
 @examples(150)
 @given(place=places(), concurrency=st.sampled_from([1, 2, 10]), data=st.data())
 def test_failures(place, concurrency, data):
@@ -96,7 +95,6 @@ def assert_nothing_more_to_do(predictor: BudgetPredictor, counter: Counter, row:
         assert k < 0 or set(needs[k]) & counter.fails
 
 
-@pytest.mark.nojit
 @examples(150)
 @given(
     place=places(),
@@ -289,7 +287,6 @@ def test_known_values_and_money(clinic):
     assert_holds(decision, clinic, np.array(list(ROW.values())))
 
 
-@pytest.mark.nojit
 @examples(60)
 @given(place=places(), money=st.sampled_from([0.0, 0.3, 1.0, 2.0]))
 def test_money_is_never_exceeded_by_requests_under_way(place, money):

@@ -14,6 +14,8 @@ from ..solvers.strategies import examples
 from . import oracles
 from .forests import PRICED, REGRESSIONS, TWO_CLASSES, Case, cases, spoken, stumps
 
+pytestmark = pytest.mark.nojit
+
 DATA = st.data()
 
 
@@ -34,11 +36,10 @@ def acquired_at_random(case: Case, predictor: BudgetPredictor, data: st.DataObje
     return acquired, known, values
 
 
-@pytest.mark.nojit
 @examples(250)
-@given(case=cases(prices=PRICED, n_rows=1), order=st.sampled_from(ORDERS), data=DATA)
-def test_the_greatest_need_per_unit_of_cost(case, order, data):
-    predictor = case.predictor(order=order)
+@given(case=cases(prices=PRICED, n_rows=1), order=st.sampled_from(ORDERS), ahead=st.integers(0, 3), data=DATA)
+def test_the_greatest_need_per_unit_of_cost(case, order, ahead, data):
+    predictor = case.predictor(order=order, look_ahead=ahead)
     acquired, known, values = acquired_at_random(case, predictor, data)
     decision = predictor.step(values, acquired=acquired)
     found = oracles.ratings(predictor, case.forest.prepare_rows(case.rows)[0], known, acquired)
@@ -49,7 +50,6 @@ def test_the_greatest_need_per_unit_of_cost(case, order, data):
         assert decision.next in best_of(found)
 
 
-@pytest.mark.nojit
 @examples(80)
 @given(case=cases(TWO_CLASSES, prices=PRICED, n_rows=1), threshold=st.sampled_from([0.2, 0.6]), data=DATA)
 def test_with_a_threshold(case, threshold, data):
@@ -62,7 +62,6 @@ def test_with_a_threshold(case, threshold, data):
         assert decision.next in best_of(oracles.ratings(predictor, row, known, acquired))
 
 
-@pytest.mark.nojit
 @examples(120)
 @given(
     case=cases(REGRESSIONS, prices=PRICED, n_rows=1),
@@ -85,7 +84,6 @@ def test_only_what_still_fits_is_considered(case, money, data):
         assert decision.decided
 
 
-@pytest.mark.nojit
 @examples(120)
 @given(case=cases(prices=PRICED, n_rows=1), data=DATA)
 def test_what_cannot_be_had_is_not_asked_for(case, data):

@@ -18,6 +18,8 @@ from . import oracles
 from .conftest import ROW
 from .forests import PRICED, LookedUp, by_source, cases, stumps
 
+pytestmark = pytest.mark.nojit
+
 
 def repeated_steps(predictor: BudgetPredictor, row: Mapping[str, Any], **settings: Any) -> Decision:
     """Be the client of a stateless service: send all that was acquired, get told what is next."""
@@ -57,7 +59,6 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.nojit
 @examples(200)
 @given(case=cases(prices=PRICED, n_rows=3), settings=SETTINGS)
 def test_all_ways_to_ask_are_the_same(case, settings):
@@ -77,7 +78,6 @@ def test_all_ways_to_ask_are_the_same(case, settings):
         assert_same(decision, repeated_steps(predictor, row), in_order=False)
 
 
-@pytest.mark.nojit
 @examples(150)
 @given(case=cases(n_rows=3), settings=SETTINGS)
 def test_what_is_free_is_at_hand(case, settings):
@@ -101,7 +101,6 @@ def test_what_is_free_is_at_hand(case, settings):
         assert_same(decision, predictor.decide(row, known={name: row[name] for name in free}))
 
 
-@pytest.mark.nojit
 @examples(100)
 @given(case=cases(n_rows=2))
 def test_free_features_are_asked_for_by_name_if_a_tree_waits(case):
@@ -118,7 +117,6 @@ def test_free_features_are_asked_for_by_name_if_a_tree_waits(case):
         )
 
 
-@pytest.mark.nojit
 @examples(100)
 @given(case=cases(n_rows=2), data=st.data())
 def test_known_values_are_free_and_change_no_label(case, data):
@@ -141,7 +139,6 @@ def needs_of(predictor: BudgetPredictor, name: str) -> list[str]:
     return oracles.sources_of(predictor.costs, predictor.feature_names.index(name))
 
 
-@pytest.mark.nojit
 @examples(100)
 @given(case=cases(n_rows=2), money=st.sampled_from([0.0, 0.1, 0.3, 1.0, 1.3, 2.0, 3.0]))
 def test_an_example_never_costs_more_than_it_may(case, money):
@@ -229,11 +226,9 @@ def test_early_values_can_be_replaced_until_they_are_known(clinic, late):
 
 def test_known_values_do_not_change(clinic):
     """What decisions were built on stays, even if a source brings something else later on."""
-    other = {name: 3.0 - value for name, value in ROW.items()}
-    first = clinic.decide(by_source(clinic, ROW))
-    last = clinic.decide(by_source(clinic, other), known=ROW)
-    np.testing.assert_array_equal(first.lower, last.lower)
-    assert last.cost == 0
+    other = by_source(clinic, ROW | {"index": 0.0})
+    assert ROW["index"] == 1.0
+    assert clinic.decide(other, known={"index": 1.0}).label == clinic.decide(ROW).label
 
 
 def test_a_known_value_opens_its_sources_for_others(clinic):

@@ -13,6 +13,8 @@ from . import oracles
 from .conftest import ROW
 from .forests import LookedUp, by_source, stumps
 
+pytestmark = pytest.mark.nojit
+
 
 def returning(clinic: BudgetPredictor, source: str, wrong: Any):
     right = by_source(clinic, ROW)
@@ -129,6 +131,21 @@ def test_errors_tell_what_was_learned(clinic):
     final = oracles.plain_probabilities(clinic.forest, np.array(list(ROW.values())))
     assert np.all(decision.lower <= final)
     assert np.all(final <= decision.upper)
+
+
+def test_what_is_of_no_use_after_a_failure_is_not_next(clinic):
+    """Without the draw, TSH and T3 are not worth asking for."""
+
+    def fetch(source: str) -> Any:
+        if source == "draw":
+            raise OSError
+        return by_source(clinic, ROW)(source)
+
+    with pytest.raises(AcquisitionError) as caught:
+        clinic.decide(fetch)
+    assert caught.value.source == "draw"
+    decision = caught.value.decision
+    assert (decision.next, decision.reason) in {("TT4", "waiting"), (None, "unavailable")}
 
 
 def test_a_mapping_that_fails_is_a_source_that_fails(clinic):

@@ -19,7 +19,7 @@ from ..forest import lightgbm_zoo, xgboost_zoo
 from ..forest.conftest import build_case
 from ..solvers.strategies import examples
 from . import oracles
-from .forests import KINDS, TWO_CLASSES, Case, cases, random_bundles, random_forest, random_rows
+from .forests import KINDS, TWO_CLASSES, Case, cases, random_bundles, random_forest, random_rows, stumps
 
 THRESHOLDS = [0.0, 0.25, 1 / 3, 0.5, 0.75, 1.0]
 
@@ -154,6 +154,35 @@ def test_forests_whose_leaves_were_refitted(n_classes):
     forest = refit(Forest.from_model(model), X, y, kind="softmax", ridge=1.0).forest
     assert forest.link == "softmax"
     assert_guaranteed_on(forest, X)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("answers", [(2.0, 0.0, 1.0), (1.0, 0.0, 1.0), (0.5, 0.0, 1.0)])
+def test_a_leader_who_may_be_caught_up_with(answers):
+    """The last class has its score for certain; the first may reach it, and wins ties as it comes first."""
+    last, low, high = answers
+    forest = stumps(
+        1,
+        tree_start=[0, 1, 4],
+        parent=[-1, -1, 1, 1],
+        left=[-1, 2, -1, -1],
+        right=[-1, 3, -1, -1],
+        feature=[-1, 0, -1, -1],
+        threshold=[np.nan, 0.5, np.nan, np.nan],
+        missing_left=np.zeros(4, bool),
+        category_set=np.full(4, -1),
+        value=[[last], [low], [low], [high]],
+        weight=np.ones(4),
+        origin_node=np.arange(4),
+        tree_output=[2, 0],
+        base=[0.0, -9.0, 0.0],
+        link="softmax",
+        classes=np.array(["first", "never", "last"]),
+    )
+    predictor = BudgetPredictor(forest)
+    assert predictor.step({}).decided == (last > high)
+    assert predictor.decide({"x0": 1.0}).label == ("last" if last > high else "first")
+    assert predictor.decide({"x0": 0.0}).label == "last"
 
 
 def test_votes_that_tie():

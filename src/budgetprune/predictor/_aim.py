@@ -34,6 +34,7 @@ class Rule(NamedTuple):
     divisor: float
     is_exponential: bool
     order: int  # what a tree needs until then
+    look_ahead: int  # how many unknown splits a tree looks past
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,9 @@ class Aim:
     rule: Rule
 
 
-def aim_of(forest: Forest, threshold: float | None, tolerance: float | None, order: Order) -> Aim:
+def aim_of(
+    forest: Forest, threshold: float | None, tolerance: float | None, order: Order, look_ahead: int
+) -> Aim:
     """Find out what decides the answers of a forest."""
     value, direction, base = forest.value, forest.tree_output, forest.base
     cut, weights = (0.0, 0.0), (-1.0, 1.0)
@@ -91,6 +94,7 @@ def aim_of(forest: Forest, threshold: float | None, tolerance: float | None, ord
         forest.divisor,
         forest.link == "exp",
         ORDERS.index(order),
+        look_ahead,
     )
     return Aim(np.ascontiguousarray(value), direction, base, rule)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from budgetprune.errors import InvalidInputError
+
+# Each level doubles what every tree looks at.
+MOST_AHEAD = 6
 
 
 def check_number(name: str, value: Any) -> float:
@@ -26,3 +29,13 @@ def check_max_cost(max_cost: Any) -> float | None:
     if not money >= 0:
         raise InvalidInputError(f"max_cost must not be negative or NaN, but is {max_cost!r}.")
     return None if money == float("inf") else money
+
+
+def check_look_ahead(look_ahead: Any) -> int:
+    """How many unknown splits trees look past."""
+    is_whole = isinstance(look_ahead, Integral) and not isinstance(look_ahead, bool)
+    if not is_whole or not 0 <= int(look_ahead) <= MOST_AHEAD:
+        raise InvalidInputError(
+            f"look_ahead must be a whole number from 0 to {MOST_AHEAD}, not {look_ahead!r}."
+        )
+    return int(look_ahead)

@@ -12,6 +12,8 @@ from scipy.special import expit, logsumexp
 from budgetprune.forest import Forest
 from budgetprune.predictor._aim import EPSILON, rounding_error
 
+TINY = float(np.finfo(np.float64).tiny)
+
 
 @dataclass(frozen=True, eq=False)
 class Decision:
@@ -116,15 +118,11 @@ def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> ND
 def between(
     guess: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Move probabilities as little as it takes to be between bounds; they still add up to 1."""
+    """Move probabilities between their bounds, so that they still add up to 1."""
     if np.all(guess >= lower) and np.all(guess <= upper):
         return guess
-    # One shift for all classes; the sum grows with it, so bisection finds the right one.
-    least, most = -1.0, 1.0
-    for _ in range(60):
-        shift = (least + most) / 2
-        if np.clip(guess + shift, lower, upper).sum() < guess.sum():
-            least = shift
-        else:
-            most = shift
-    return np.clip(guess + most, lower, upper)
+    kept = np.clip(guess, lower, upper)
+    lacking = guess.sum() - kept.sum()
+    room = upper - kept if lacking > 0 else kept - lower
+    moved: NDArray[np.float64] = kept + lacking * room / max(room.sum(), TINY)
+    return moved

@@ -44,13 +44,15 @@ class Engine:
         self,
         forest: Forest,
         costs: CostTable,
+        *,
         slack: float,
         threshold: float | None,
         tolerance: float | None,
         order: Order,
+        look_ahead: int,
     ) -> None:
         self.forest, self.costs, self.slack, self.threshold = forest, costs, slack, threshold
-        aim = aim_of(forest, threshold, tolerance, order)
+        aim = aim_of(forest, threshold, tolerance, order, look_ahead)
         self.rule = aim.rule
         self.trees = trees_of(forest, aim.value, aim.direction, aim.base)
         self.sources = sources_of(costs)

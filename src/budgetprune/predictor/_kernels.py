@@ -16,11 +16,6 @@ from budgetprune.forest._routing import goes_left
 from budgetprune.predictor._aim import CUT, LEAD, LOOK_AHEAD, NARROW, STANDING, Rule
 from budgetprune.predictor._tables import Sources, Trees
 
-# How many unknown splits a tree looks past. Beyond them it may meet known features again, which exclude
-# leaves: two levels save a tenth of the cost, four hardly more (benchmarks/early.py measures it).
-DEPTH = 2
-WINDOW = 2 ** (DEPTH + 1) - 1
-
 # Rows that a thread takes at once.
 BLOCK = 64
 
@@ -29,7 +24,7 @@ WAITING, CERTAIN, COMPLETE, TOO_EXPENSIVE, UNAVAILABLE = range(5)
 NO_LABEL = -1
 
 ALL = np.uint64(2**64 - 1)  # marks of all features
-LARGE = np.int64(2**31)  # beyond all bounds of a single tree
+LARGE = np.int32(2**31 - 1)  # beyond all bounds of a single tree
 
 
 class State(NamedTuple):
@@ -40,7 +35,7 @@ class State(NamedTuple):
     is_available: NDArray[np.bool_]  # by source
     # By tree: where it stands, at a leaf or at the first split on an unknown feature.
     node: NDArray[np.int64]
-    bounds: NDArray[np.int64]  # of what it can still answer, of shape (n_trees, 2, n_columns)
+    bounds: NDArray[np.int32]  # of what it can still answer, of shape (n_trees, 2, n_columns)
     # By tree: the splits on unknown features that it stands at or may meet soon; none at a leaf.
     n_window: NDArray[np.int64]
     window_feature: NDArray[np.int32]
@@ -58,23 +53,23 @@ class State(NamedTuple):
 
 
 @njit(cache=True)
-def new_state(trees: Trees, n_features: int, n_sources: int) -> State:
-    n_trees = trees.direction.size
+def new_state(trees: Trees, rule: Rule, n_features: int, n_sources: int) -> State:
+    n_trees, n_places = trees.direction.size, 2 ** (rule.look_ahead + 1) - 1
     return State(
         np.zeros(n_features, dtype=np.bool_),
         np.zeros(n_sources, dtype=np.bool_),
         np.ones(n_sources, dtype=np.bool_),
         np.empty(n_trees, dtype=np.int64),
-        np.empty((n_trees, 2, trees.bounds.shape[2]), dtype=np.int64),
+        np.empty((n_trees, 2, trees.bounds.shape[2]), dtype=np.int32),
         np.empty(n_trees, dtype=np.int64),
-        np.empty((n_trees, WINDOW), dtype=np.int32),
-        np.empty((n_trees, WINDOW), dtype=np.int64),
+        np.empty((n_trees, n_places), dtype=np.int32),
+        np.empty((n_trees, n_places), dtype=np.int64),
         np.empty(n_trees, dtype=np.uint64),
         np.empty_like(trees.base),
         np.empty(n_features, dtype=np.int64),
         np.empty(n_features, dtype=np.int64),
-        np.empty(WINDOW, dtype=np.int64),
-        np.empty(WINDOW),
+        np.empty(n_places, dtype=np.int64),
+        np.empty(n_places),
         np.empty(n_sources, dtype=np.int64),
         np.empty(n_features, dtype=np.int32),
     )
@@ -126,23 +121,23 @@ def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
 
 
 @njit(cache=True)
-def look(due: Any, row: NDArray[Any], trees: Trees, order: int, slack: float, state: State) -> None:
+def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: State) -> None:
     """Let trees advance from where they stand, and bound what they can still answer.
 
     Below an unknown split both sides are possible; on each, known features lead further down. The leaves that
     can still be reached from there on bound the answer::
 
-            unknown            in the window: 1 + 2 + 4 splits, less where leaves come early
+            unknown            in the window: at most 1 + 2 + 4 splits with a look-ahead of 2
             ╱     ╲
          known   unknown       known splits are passed, and exclude what is on their other side
            ╲      ╱    ╲
         unknown  leaf  unknown
 
-    Parameters
-    ----------
-    due : marks of features that have become known; a tree with none of them in its window sees nothing new
-    order : what a tree needs: the feature it stands at, once (STANDING) or times its range (RANGE); or all
-        features in its window, as probably as it meets them, times its range (LOOK_AHEAD)
+    Parameters ---------- due : marks of features that have become known; a tree with none of them in its
+    window sees nothing new rule : says how far trees look ahead, and what they need: the feature they stand
+    at, once (STANDING) or times
+        their range (RANGE); or all features in the window, as probably as they meet them, times their range
+        (LOOK_AHEAD)
     slack : share of a tree's range that is taken off both its ends
     """
     # Names of their own: what is taken out of a tuple in a loop has its references counted in the loop.
@@ -178,7 +173,7 @@ def look(due: Any, row: NDArray[Any], trees: Trees, order: int, slack: float, st
             h, probability = queue[place], share[place]
             place += 1
             k = nodes[h]["feature"]
-            if k < 0 or level == DEPTH:
+            if k < 0 or level == rule.look_ahead:
                 for d in range(bounds.shape[2]):
                     bounds[t, 0, d] = min(bounds[t, 0, d], below[h, 0, d])
                     bounds[t, 1, d] = max(bounds[t, 1, d], below[h, 1, d])
@@ -203,10 +198,10 @@ def look(due: Any, row: NDArray[Any], trees: Trees, order: int, slack: float, st
             total[1, k] += bounds[t, 1, d] - np.int64(slack * width)
         n_window[t] = n_splits
         for j in range(n_splits):
-            if order == LOOK_AHEAD:
+            if rule.order == LOOK_AHEAD:
                 window_need[t, j] = np.int64(share[j] * stake)
             else:
-                window_need[t, j] = (1 if order == STANDING else stake) if j == 0 else 0
+                window_need[t, j] = (1 if rule.order == STANDING else stake) if j == 0 else 0
             need[window_feature[t, j]] += window_need[t, j]
         if n_splits > 0:
             n_standing[window_feature[t, 0]] += 1
@@ -375,7 +370,7 @@ def run(
     start(trees, state)
     due = ALL
     while True:
-        look(due, row, trees, rule.order, slack, state)
+        look(due, row, trees, rule, slack, state)
         label, why, source = survey(trees, sources, rule, money, state)
         if why != WAITING or n_acquired == order.size:
             return label, why, source, n_acquired
@@ -484,7 +479,7 @@ def replay_block(
     scores: NDArray[np.float64],
 ) -> None:
     """Replay some rows, one after the other; results go into the last four arguments."""
-    state = new_state(trees, rows.shape[1], sources.price.size)
+    state = new_state(trees, rule, rows.shape[1], sources.price.size)
     order = np.empty(sources.price.size, dtype=np.int32)
     for i in range(rows.shape[0]):
         state.known[:] = known
@@ -529,7 +524,7 @@ def decide_one(
     is_wanted : bool array of shape (n_sources,): some tree stands at a feature that needs it and can be had
     scores, bounds : where the trees stand, and the bounds of where they can go, by output; not divided
     """
-    state = new_state(trees, known.size, acquired.size)
+    state = new_state(trees, rule, known.size, acquired.size)
     state.known[:] = known
     state.acquired[:] = acquired
     state.is_available[:] = is_available
@@ -548,13 +543,13 @@ def decide_one(
     is_certain = label != NO_LABEL
     if slack > 0:
         start(trees, state)
-        look(ALL, row, trees, rule.order, 0.0, state)
+        look(ALL, row, trees, rule, 0.0, state)
         is_certain = certain_label(rule, state.total, trees.scale) != NO_LABEL
-    bounds = state.total / trees.scale
+    bounds = state.total[:, : base.size] / trees.scale
     if not is_by_output:
-        outputs = new_state(by_output, known.size, acquired.size)
+        outputs = new_state(by_output, rule, known.size, acquired.size)
         outputs.known[:] = state.known
         start(by_output, outputs)
-        look(ALL, row, by_output, rule.order, 0.0, outputs)
-        bounds = outputs.total / by_output.scale
+        look(ALL, row, by_output, rule, 0.0, outputs)
+        bounds = outputs.total[:, : base.size] / by_output.scale
     return label, why, source, is_certain, order[:n_acquired], is_wanted, scores, bounds

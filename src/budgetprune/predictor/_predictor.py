@@ -14,7 +14,7 @@ from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor._aim import Order, check_aim
-from budgetprune.predictor._checks import check_max_cost, check_number
+from budgetprune.predictor._checks import check_look_ahead, check_max_cost, check_number
 from budgetprune.predictor._concurrent import acquire_concurrently
 from budgetprune.predictor._decision import Decision, Simulation
 from budgetprune.predictor._engine import Engine
@@ -23,7 +23,7 @@ from budgetprune.predictor._model_container import blamed_on
 from budgetprune.predictor._model_file import load_model, save_model
 
 # What a file holds beside the forest and its prices.
-SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order")
+SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order", "look_ahead")
 
 
 class BudgetPredictor:
@@ -55,12 +55,12 @@ class BudgetPredictor:
         Which source is next: the one with the greatest need per unit of cost, among those that some tree
         stands at right now; so no example ever pays more than its full cost. ``"waiting"``: a tree needs the
         feature it stands at. ``"range"``: the same, times the range of what the tree can still answer.
-        ``"look-ahead"``: a tree looks past the next two unknown splits on its way, and needs each feature
-        there as probably as training rows met it, times that range.
-
-    Notes
-    -----
-    Bounds look ahead in any order: beyond unknown splits, features that are known already exclude leaves.
+        ``"look-ahead"``: a tree needs each feature that it may meet soon, as probably as training rows met
+        it, times that range.
+    look_ahead : int from 0 to 6
+        How many unknown splits a tree looks past, for its bounds in any order: beyond them, features that are
+        known already exclude leaves. 2 saves 2 to 4 % more than 1 and takes 1.4 times as long; 0 saves up to
+        10 % less.
 
     Examples
     --------
@@ -86,6 +86,7 @@ class BudgetPredictor:
         threshold: float | None = None,
         tolerance: float | None = None,
         order: Order = "look-ahead",
+        look_ahead: int = 1,
     ) -> None:
         if not isinstance(forest, Forest):
             raise InvalidInputError(
@@ -100,8 +101,20 @@ class BudgetPredictor:
         self.threshold = None if threshold is None else check_number("threshold", threshold)
         self.tolerance = None if tolerance is None else check_number("tolerance", tolerance)
         check_aim(forest, self.threshold, self.tolerance, order)
-        self.order = order
-        self._engine = Engine(forest, self.costs, self.slack, self.threshold, self.tolerance, order)
+        self.order: Order = order
+        self.look_ahead = check_look_ahead(look_ahead)
+        self._engine = self._make_engine()
+
+    def _make_engine(self) -> Engine:
+        return Engine(
+            self.forest,
+            self.costs,
+            slack=self.slack,
+            threshold=self.threshold,
+            tolerance=self.tolerance,
+            order=self.order,
+            look_ahead=self.look_ahead,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: part for name, part in self.__dict__.items() if name != "_engine"}
@@ -109,11 +122,11 @@ class BudgetPredictor:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # Pickles forget that arrays are read-only, and kernels would be compiled once more for those.
-        self._engine = Engine(self.forest, self.costs, self.slack, self.threshold, self.tolerance, self.order)
+        self._engine = self._make_engine()
 
     def __repr__(self) -> str:
         given = {name: getattr(self, name) for name in SETTINGS}
-        usual = (None, 0.0, "look-ahead")
+        usual = (None, 0.0, 1, "look-ahead")
         shown = "".join(f", {name}={value!r}" for name, value in given.items() if value not in usual)
         return f"BudgetPredictor({self.forest!r}, {self.costs.n_sources} sources{shown})"
 

@@ -12,6 +12,9 @@ from budgetprune._arrays import frozen
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 
+LINE = 64  # bytes in a line of the cache
+NEVER = -(2**61)  # a sum that is below all others
+
 
 class Trees(NamedTuple):
     """Nodes of all trees in pre-order, and what is still possible below each of them.
@@ -36,7 +39,7 @@ class Trees(NamedTuple):
     # (see `Aim`). A tree that feeds a single one of several directions has its bounds in the first column.
     bounds: NDArray[np.int32]
     direction: NDArray[np.int32]  # that a tree feeds, -1 for all
-    base: NDArray[np.int64]  # of shape (2, n_directions): lower and upper
+    base: NDArray[np.int64]  # of shape (2, n_directions), lower and upper; perhaps with more columns
     scale: float
 
 
@@ -67,9 +70,26 @@ def trees_of(
     scale = 2.0**bits
     bounds = bounds_below(forest.right, forest.is_split, value * scale)
     whole_base = np.stack([np.floor(base * scale), np.ceil(base * scale)]).astype(np.int64)
+    if bounds.shape[2] > 2:
+        # Whole lines of the cache, and whole registers; nobody takes what is filled up for a winner.
+        n_columns = 1 << (bounds.shape[2] - 1).bit_length()
+        bounds = _widened(bounds, n_columns)
+        fill = n_columns - base.size
+        whole_base = np.pad(whole_base, ((0, 0), (0, fill)), constant_values=NEVER)
     # Kernels are compiled once more for arrays that may be written to.
     direction = frozen(direction.copy())
     return Trees(*forest._packed, _share_left(forest), bounds, direction, whole_base, scale)
+
+
+def _widened(bounds: NDArray[np.int32], n_columns: int) -> NDArray[np.int32]:
+    """The same bounds with more columns, at the start of a line of the cache."""
+    shape = (*bounds.shape[:2], n_columns)
+    size = int(np.prod(shape))
+    room = np.zeros(size + LINE // 4, dtype=np.int32)
+    start = -room.ctypes.data % LINE // 4
+    wide = room[start : start + size].reshape(shape)
+    wide[:, :, : bounds.shape[2]] = bounds
+    return wide
 
 
 def exponent(values: NDArray[np.float64]) -> int:
