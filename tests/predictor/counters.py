@@ -60,7 +60,8 @@ def run(coroutine: Any) -> Any:
 
     async def watched() -> Any:
         try:
-            return await coroutine
+            async with asyncio.timeout(60):  # so that what never ends is an error
+                return await coroutine
         finally:
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
