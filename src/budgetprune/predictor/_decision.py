@@ -119,10 +119,10 @@ def between(
     guess: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Move probabilities between their bounds, so that they still add up to 1."""
-    if np.all(guess >= lower) and np.all(guess <= upper):
-        return guess
-    kept = np.clip(guess, lower, upper)
+    kept = np.minimum(np.maximum(guess, lower), upper)
     lacking = guess.sum() - kept.sum()
+    if lacking == 0:
+        return kept
     room = upper - kept if lacking > 0 else kept - lower
     moved: NDArray[np.float64] = kept + lacking * room / max(room.sum(), TINY)
     return moved

@@ -15,7 +15,8 @@ from budgetprune.forest import Forest
 from budgetprune.predictor import _kernels
 from budgetprune.predictor._aim import LEAD, Order, aim_of
 from budgetprune.predictor._decision import Bounds, Decision, Simulation, between
-from budgetprune.predictor._tables import Sources, sources_of, trees_of
+from budgetprune.predictor._kernels import Told
+from budgetprune.predictor._tables import Sources, Trees, sources_of, trees_of
 from budgetprune.predictor._values import Values
 
 # Rows that are replayed at once: enough for both cores, and little memory.
@@ -65,6 +66,7 @@ class Engine:
         # What has no price is there from the start, where all values are at hand.
         self.is_free = self.sources.price == 0
         self.is_known_for_free = self.known_from(self.is_free)
+        self._all_available = np.ones_like(self.is_free)
 
     def _source_names(self) -> tuple[str, ...]:
         # A free feature is asked for by its own name; a source of that name which no feature needs steps
@@ -106,10 +108,11 @@ class Engine:
     # --- One example ----------------------------------------------------------------------------------------
 
     @cached_property
-    def _by_output(self) -> Any:
+    def _by_output(self) -> Trees | None:
+        """The same trees with scores as directions, unless they are that anyway."""
         forest = self.forest
         if forest.n_outputs == 1 or self.rule.kind == LEAD:
-            return self.trees
+            return None
         return trees_of(forest, forest.value, forest.tree_output, forest.base)
 
     def run(
@@ -121,20 +124,18 @@ class Engine:
         sources: Sources,
         money: float,
         n_steps: int,
-    ) -> Any:
-        """Take one example at most `n_steps` further; see `decide_one`.
+    ) -> Told:
+        """Take one example at most `n_steps` further.
 
         `sources` are this engine's, with the prices that are still to be paid.
         """
-        return _kernels.decide_one(
+        told: Told = _kernels.decide_one(
             row,
             known,
             acquired,
             is_available,
             n_steps,
             self.trees,
-            self._by_output,
-            self._by_output is self.trees,
             sources,
             self.rule,
             self.slack,
@@ -143,25 +144,33 @@ class Engine:
             self.forest.tree_output,
             self.forest.base,
         )
+        return told
 
-    def decision(self, told: Any, cost: float, order: list[int]) -> Decision:
+    def finish(self, row: NDArray[Any], money: float) -> Decision:
+        """Decide one example whose values are all at hand."""
+        sources, free = self.sources, self.is_free
+        told = self.run(row, self.is_known_for_free, free, self._all_available, sources, money, free.size)
+        return self.decision(row, told, float(sources.price[told.order].sum()), told.order.tolist())
+
+    def decision(self, row: NDArray[Any], told: Told, cost: float, order: list[int]) -> Decision:
         """Put what `run` told into words; `order` is what was paid for."""
-        label, why, source, is_certain, _, _, scores, (lower, upper) = told
         forest, names = self.forest, self.source_names
-        scores = scores[np.newaxis] / forest.divisor
-        reason = _REASONS[why]
-        if why == _kernels.COMPLETE:
+        scores = told.scores[np.newaxis] / forest.divisor
+        probabilities = forest.probabilities(scores)[0] if forest.is_classifier else None
+        reason = _REASONS[told.why]
+        if told.why == _kernels.COMPLETE:
             answer = self.answers(scores)[0]
-            probabilities = forest.probabilities(scores)[0] if forest.is_classifier else None
             low = np.array([answer]) if probabilities is None else probabilities.copy()
             high = low.copy()
         else:
-            low, high = self._bounds(lower, upper)
-            answer = self.final(np.array([label]), scores)[0]
-            probabilities = None
-            if forest.is_classifier:
-                probabilities = between(forest.probabilities(scores)[0], low, high)
-            if why == _kernels.CERTAIN and not is_certain:
+            low, high = self._bounds(*self._score_bounds(row, told))
+            if forest.classes is None or told.label == _kernels.NO_LABEL:
+                answer = self.answers(scores)[0]
+            else:
+                answer = forest.classes[told.label]
+            if probabilities is not None:
+                probabilities = between(probabilities, low, high)
+            if told.why == _kernels.CERTAIN and not told.is_certain:
                 reason = "slack"
         return Decision(
             label=answer,
@@ -170,10 +179,16 @@ class Engine:
             upper=high,
             cost=cost,
             acquired=tuple([names[s] for s in order]),
-            decided=why in DECIDED,
+            decided=told.why in DECIDED,
             reason=reason,
-            next=names[source] if source >= 0 else None,
+            next=names[told.source] if told.source >= 0 else None,
         )
+
+    def _score_bounds(self, row: NDArray[Any], told: Told) -> NDArray[np.float64]:
+        bounds = told.bounds
+        if self._by_output is not None:
+            bounds = _kernels.bound(row, told.known, self._by_output, self.rule)
+        return bounds[:, : self.forest.n_outputs]
 
     # --- Many rows ------------------------------------------------------------------------------------------
 

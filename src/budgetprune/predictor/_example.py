@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from budgetprune.errors import AcquisitionError, InvalidInputError
 from budgetprune.predictor._decision import Decision
 from budgetprune.predictor._engine import DECIDED, ROUNDING, Engine
+from budgetprune.predictor._kernels import Told
 
 
 class Example:
@@ -132,35 +133,25 @@ class Example:
 
     def next_source(self) -> int | None:
         """Number of the source to request next, if any."""
-        source = int(self._look(n_steps=0)[2])
+        source = int(self._look().source)
         return source if source >= 0 else None
 
     def outlook(self) -> tuple[bool, int | None, NDArray[np.bool_]]:
         """Whether it is decided, the source to request next, and a mask of those that some tree waits for."""
-        told = self._look(n_steps=0)
-        return told[1] in DECIDED, (int(told[2]) if told[2] >= 0 else None), told[5]
+        told = self._look()
+        return told.why in DECIDED, (int(told.source) if told.source >= 0 else None), told.is_wanted
 
     def finish(self, values: Mapping[str, Any]) -> Decision:
         """Look up what is needed until it is decided; other values do not even have to make sense."""
-        row = None if self._has_value.any() else self.engine.values.read_all(values)
-        if row is None:
-            self._take_free(values)
-            while (s := self.next_source()) is not None:
-                self.request(s)
-                try:
-                    found = self._found(values, s)
-                except Exception as error:
-                    raise self.error(s, error) from error
-                self.receive(s, found)
-            return self.decision()
-        # All are plain numbers: the kernel can take all steps at once.
-        engine, free = self.engine, self.engine.is_free
-        money = self._money * ROUNDING
-        told = engine.run(
-            row, engine.is_known_for_free, free, self._is_available, engine.sources, money, free.size
-        )
-        order = told[4]
-        return engine.decision(told, float(engine.sources.price[order].sum()), order.tolist())
+        self._take_free(values)
+        while (s := self.next_source()) is not None:
+            self.request(s)
+            try:
+                found = self._found(values, s)
+            except Exception as error:
+                raise self.error(s, error) from error
+            self.receive(s, found)
+        return self.decision()
 
     def _take_free(self, values: Mapping[str, Any]) -> None:
         """Take from the start what has no price, as `Engine.simulate` does, if it makes sense."""
@@ -182,7 +173,7 @@ class Example:
 
     def decision(self) -> Decision:
         """What is known now."""
-        return self.engine.decision(self._look(n_steps=0), self._cost, self._order)
+        return self.engine.decision(self._row, self._look(), self._cost, self._order)
 
     def error(self, s: int, cause: BaseException) -> AcquisitionError:
         """What to raise if a source fails, which it does for good."""
@@ -195,7 +186,7 @@ class Example:
             self.decision(),
         )
 
-    def _look(self, n_steps: int) -> Any:
+    def _look(self) -> Told:
         return self.engine.run(
             self._row,
             self._is_known,
@@ -203,5 +194,5 @@ class Example:
             self._is_available,
             self._sources,
             max(self._money * ROUNDING - self._cost, 0.0),
-            n_steps,
+            n_steps=0,
         )

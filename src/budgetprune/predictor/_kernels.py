@@ -489,6 +489,31 @@ def replay_block(
         standing_scores(value, tree_output, base, rule, trees.scale, state, scores[i])
 
 
+class Told(NamedTuple):
+    """All about one example.
+
+    Attributes
+    ----------
+    label, why, source : see `survey`
+    is_certain : whether the label is certain without slack too
+    order : the sources that were acquired, one after the other
+    is_wanted : by source: some tree stands at a feature that needs it and can be had
+    known : by feature
+    scores : where the trees stand, by output; not divided
+    bounds : of where the sums can go, by direction, of shape (2, n_directions)
+    """
+
+    label: int
+    why: int
+    source: int
+    is_certain: bool
+    order: NDArray[np.int32]
+    is_wanted: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    bounds: NDArray[np.float64]
+
+
 @njit(cache=True)
 def decide_one(
     row: NDArray[Any],
@@ -497,8 +522,6 @@ def decide_one(
     is_available: NDArray[np.bool_],
     n_steps: int,
     trees: Trees,
-    by_output: Trees,
-    is_by_output: bool,
     sources: Sources,
     rule: Rule,
     slack: float,
@@ -506,24 +529,8 @@ def decide_one(
     value: NDArray[np.float64],
     tree_output: NDArray[np.int32],
     base: NDArray[np.float64],
-) -> tuple[
-    int, int, int, bool, NDArray[np.int32], NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]
-]:
-    """Take one example at most `n_steps` further, and tell all about it.
-
-    Parameters
-    ----------
-    by_output : the same trees, with the scores themselves as directions
-    is_by_output : whether they are the directions of `trees` already
-
-    Returns
-    -------
-    label, why, source : see `survey`
-    is_certain : whether the label is certain without slack too
-    order : the sources that were acquired, one after the other
-    is_wanted : bool array of shape (n_sources,): some tree stands at a feature that needs it and can be had
-    scores, bounds : where the trees stand, and the bounds of where they can go, by output; not divided
-    """
+) -> Told:
+    """Take one example at most `n_steps` further, and tell all about it."""
     state = new_state(trees, rule, known.size, acquired.size)
     state.known[:] = known
     state.acquired[:] = acquired
@@ -545,11 +552,15 @@ def decide_one(
         start(trees, state)
         look(ALL, row, trees, rule, 0.0, state)
         is_certain = certain_label(rule, state.total, trees.scale) != NO_LABEL
-    bounds = state.total[:, : base.size] / trees.scale
-    if not is_by_output:
-        outputs = new_state(by_output, rule, known.size, acquired.size)
-        outputs.known[:] = state.known
-        start(by_output, outputs)
-        look(ALL, row, by_output, rule, 0.0, outputs)
-        bounds = outputs.total[:, : base.size] / by_output.scale
-    return label, why, source, is_certain, order[:n_acquired], is_wanted, scores, bounds
+    bounds = state.total / trees.scale
+    return Told(label, why, source, is_certain, order[:n_acquired], is_wanted, state.known, scores, bounds)
+
+
+@njit(cache=True)
+def bound(row: NDArray[Any], known: NDArray[np.bool_], trees: Trees, rule: Rule) -> NDArray[np.float64]:
+    """Bound sums over trees where some features are known, by direction, of shape (2, n_directions)."""
+    state = new_state(trees, rule, known.size, 0)
+    state.known[:] = known
+    start(trees, state)
+    look(ALL, row, trees, rule, 0.0, state)
+    return state.total / trees.scale

@@ -17,7 +17,7 @@ from budgetprune.predictor._aim import Order, check_aim
 from budgetprune.predictor._checks import check_look_ahead, check_max_cost, check_number
 from budgetprune.predictor._concurrent import acquire_concurrently
 from budgetprune.predictor._decision import Decision, Simulation
-from budgetprune.predictor._engine import Engine
+from budgetprune.predictor._engine import ROUNDING, Engine
 from budgetprune.predictor._example import Example
 from budgetprune.predictor._model_container import blamed_on
 from budgetprune.predictor._model_file import load_model, save_model
@@ -217,7 +217,11 @@ class BudgetPredictor:
             If `fetch` fails; its `decision` says what was learned before.
         """
         if isinstance(fetch, Mapping):
-            return self._example(known, max_cost).finish(fetch)
+            row = None if known else self._engine.values.read_all(fetch)
+            if row is None:
+                return self._example(known, max_cost).finish(fetch)
+            # All are plain numbers: the kernel can take all steps at once.
+            return self._engine.finish(row, self._money(max_cost) * ROUNDING)
         if not callable(fetch):
             raise InvalidInputError(
                 f"fetch must be callable or a mapping from features to values, not {type(fetch).__name__}."
