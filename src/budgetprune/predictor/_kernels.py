@@ -192,7 +192,7 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
         stake = 0
         for d in range(bounds.shape[2]):
             k = d if direction[t] < 0 else direction[t]
-            width = bounds[t, 1, d] - bounds[t, 0, d]
+            width = np.int64(bounds[t, 1, d]) - np.int64(bounds[t, 0, d])
             stake += width
             total[0, k] += bounds[t, 0, d] + np.int64(slack * width)
             total[1, k] += bounds[t, 1, d] - np.int64(slack * width)
