@@ -160,7 +160,13 @@ def test_kernels_are_compiled_once_for_all_forests():
 def types_of(predictor: BudgetPredictor) -> tuple[str, ...]:
     """What numba compiles for."""
     engine = predictor._engine
-    parts = (engine.trees, engine._by_output, engine.sources, engine.rule, engine.forest.value)
+    parts = (
+        engine.trees,
+        engine._by_output or engine.trees,
+        engine.sources,
+        engine.rule,
+        engine.forest.value,
+    )
     return tuple(str(numba.typeof(part)) for part in parts)
 
 
