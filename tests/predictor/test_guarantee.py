@@ -43,9 +43,9 @@ def assert_guaranteed(case: Case, **settings) -> None:
 
 @pytest.mark.nojit
 @examples(400)
-@given(case=cases(), order=st.sampled_from(ORDERS))
-def test_the_label_is_the_plain_one(case, order):
-    assert_guaranteed(case, order=order)
+@given(case=cases(), order=st.sampled_from(ORDERS), ahead=st.sampled_from([0, 1, 2, 6]))
+def test_the_label_is_the_plain_one(case, order, ahead):
+    assert_guaranteed(case, order=order, look_ahead=ahead)
 
 
 @pytest.mark.nojit

@@ -45,6 +45,10 @@ THREE = random_forest(np.random.default_rng(0), "averaged, three classes", 2, 3,
         (stumps(2), {"costs": [1.0]}, "costs has 1 entries for 2 features"),
         (stumps(2), {"costs": BudgetPredictor(stumps(3)).costs}, "the costs are for 3 features"),
         (stumps(2), {"costs": {"x0": 1.0}}, "costs lacks 'x1'"),
+        (CLASSIFIER, {"look_ahead": -1}, "look_ahead must be a whole number from 0 to 6, not -1"),
+        (CLASSIFIER, {"look_ahead": 7}, "look_ahead"),
+        (CLASSIFIER, {"look_ahead": 1.0}, "look_ahead"),
+        (CLASSIFIER, {"look_ahead": True}, "look_ahead"),
         (stumps(2), {"order": ["range"]}, "order must be one of"),
         (stumps(2), {"order": None}, "order must be one of"),
         ("a forest", {}, "forest must be a Forest, not str; use Forest.from_model"),
@@ -61,6 +65,13 @@ def test_numbers_of_all_kinds(number):
     assert (predictor.slack, predictor.max_cost, predictor.threshold) == (0.25, 0.25, 0.25)
     assert "slack=0.25, max_cost=0.25, threshold=0.25" in repr(predictor)
     assert BudgetPredictor(stumps(2), tolerance=number).tolerance == 0.25
+
+
+def test_what_is_set_is_shown():
+    """Also where it is 0 or 1, as other settings usually are."""
+    shown = repr(BudgetPredictor(CLASSIFIER, max_cost=1.0, threshold=0.0, look_ahead=0))
+    assert shown.endswith("2 sources, max_cost=1.0, threshold=0.0, look_ahead=0)")
+    assert repr(BudgetPredictor(stumps(2))).endswith("2 sources)")
 
 
 def test_a_limit_for_one_example_replaces_that_of_all():

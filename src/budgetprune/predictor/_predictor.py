@@ -126,8 +126,8 @@ class BudgetPredictor:
 
     def __repr__(self) -> str:
         given = {name: getattr(self, name) for name in SETTINGS}
-        usual = (None, 0.0, 1, "look-ahead")
-        shown = "".join(f", {name}={value!r}" for name, value in given.items() if value not in usual)
+        usual = {"slack": 0.0, "order": "look-ahead", "look_ahead": 1}
+        shown = "".join(f", {name}={value!r}" for name, value in given.items() if value != usual.get(name))
         return f"BudgetPredictor({self.forest!r}, {self.costs.n_sources} sources{shown})"
 
     @property
