@@ -189,7 +189,7 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
                 n_splits += 1
                 marks[t] |= np.uint64(1) << np.uint64(k & 63)
 
-        stake = 0
+        stake = np.int64(0)
         for d in range(bounds.shape[2]):
             k = d if direction[t] < 0 else direction[t]
             width = np.int64(bounds[t, 1, d]) - np.int64(bounds[t, 0, d])
