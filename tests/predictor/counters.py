@@ -60,7 +60,8 @@ def run(coroutine: Any) -> Any:
 
     async def watched() -> Any:
         try:
-            async with asyncio.timeout(60):  # so that what never ends is an error
+            # What never ends is an error. Kernels may be compiled meanwhile, which takes a minute or two.
+            async with asyncio.timeout(900):
                 return await coroutine
         finally:
             assert asyncio.all_tasks() == {asyncio.current_task()}
