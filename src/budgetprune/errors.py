@@ -41,5 +41,9 @@ class AcquisitionError(BudgetPruneError, RuntimeError):
         return str(self.args[0])
 
 
+class InvalidAnswerError(AcquisitionError, InvalidInputError):
+    """A source was fetched, but what came makes no sense."""
+
+
 class BudgetWarning(UserWarning):
     """A budget that buys nothing, or another choice that is legal but hardly meant."""

@@ -335,3 +335,29 @@ def test_other_numbers_and_awaitables_will_do():
         )
 
     assert run(decide()).label == 3.0
+
+
+def test_an_error_says_what_can_be_asked_for_next():
+    """Requests that were under way are withdrawn, and can be made again at no cost."""
+    predictor = BudgetPredictor(stumps(4))
+
+    async def fetch(source: str) -> Any:
+        if source == "x3":
+            raise OSError("closed")
+        await asyncio.sleep(60)
+
+    with pytest.raises(AcquisitionError) as caught:
+        asyncio.run(predictor.adecide(fetch, concurrency=3))
+    decision = caught.value.decision
+    assert (decision.reason, decision.next_cost, decision.cost) == ("waiting", 0.0, 3.0)
+    assert decision.next in decision.acquired
+
+
+def test_an_error_about_a_value_says_what_was_learned():
+    predictor = BudgetPredictor(stumps(3))
+    with pytest.raises(AcquisitionError, match=r"'x1' gave something else .*must be a number") as caught:
+        predictor.decide(lambda source: "high" if source == "x1" else 1.0)
+    assert isinstance(caught.value, InvalidInputError)
+    assert caught.value.source == "x1"
+    assert "x1" in caught.value.decision.acquired
+    assert caught.value.decision.next != "x1"

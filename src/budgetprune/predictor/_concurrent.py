@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from numbers import Integral
 from typing import Any
 
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import AcquisitionError, InvalidInputError
 from budgetprune.predictor._checks import check_number
 from budgetprune.predictor._decision import Decision
 from budgetprune.predictor._example import Example
@@ -42,7 +42,8 @@ async def acquire_concurrently(
             if not under_way:
                 return example.decision()
             done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-            _take(example, {task: under_way.pop(task) for task in tuple(under_way) if task in done}, on_error)
+            came = {task: under_way.pop(task) for task in tuple(under_way) if task in done}
+            _take(example, came, list(under_way.values()), on_error)
     finally:
         await _end(under_way)
 
@@ -55,21 +56,32 @@ async def _request(fetch: Fetch, source: str, timeout: float | None) -> Any:
         return await found
 
 
-def _take(example: Example, done: dict[asyncio.Task[Any], int], on_error: str) -> None:
+def _take(example: Example, came: dict[asyncio.Task[Any], int], under_way: list[int], on_error: str) -> None:
     """Take what came, and only then care about what failed: an error tells all that was learned before."""
-    failed = {task: s for task, s in done.items() if task.cancelled() or task.exception() is not None}
-    for s in failed.values():
-        example.give_up(s)
-    for task, s in done.items():
-        if task not in failed:
-            example.receive(s, task.result())
-    for task, s in failed.items():
+    errors: dict[int, BaseException] = {}
+    mistakes: list[AcquisitionError] = []
+    for task, s in came.items():
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
-        assert error is not None
-        if isinstance(error, _NotAsyncError) or not isinstance(error, Exception | asyncio.CancelledError):
-            raise error
+        if error is not None:
+            example.give_up(s)
+            errors[s] = error
+    for task, s in came.items():
+        if s not in errors:
+            try:
+                example.receive(s, task.result())
+            except AcquisitionError as found:
+                mistakes.append(found)
+    # Whoever goes on after an error may ask for the others once more.
+    if mistakes or (errors and on_error == "raise"):
+        for other in under_way:
+            example.withdraw(other)
+    for mistake in mistakes:
+        raise example.again(mistake) from mistake.__cause__
+    for s, cause in errors.items():
+        if isinstance(cause, _NotAsyncError) or not isinstance(cause, Exception | asyncio.CancelledError):
+            raise cause
         if on_error == "raise":
-            raise example.error(s, error) from error
+            raise example.error(s, cause) from cause
 
 
 async def _end(tasks: Iterable[asyncio.Task[Any]]) -> None:

@@ -30,7 +30,7 @@ class Decision:
     cost : float
         Of what was acquired.
     acquired : tuple of str
-        Sources that were paid for, in this order.
+        Sources that were paid for, in this order; with `step`, also those without a price that it is told of.
     decided : bool
     reason : str
         ``"certain"``: nothing else can change the label (regression: the target by more than the tolerance).
@@ -39,6 +39,8 @@ class Decision:
         ``"unavailable"``: all that is of use is unavailable.
     next : str or None
         The source to acquire next, if it is not decided and there is one.
+    next_cost : float
+        What it costs: 0 if it was paid for already, but has not given all values.
     """
 
     label: Any
@@ -50,6 +52,7 @@ class Decision:
     decided: bool
     reason: str
     next: str | None = None
+    next_cost: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,15 @@ class Bounds:
     def __init__(self, forest: Forest) -> None:
         self._forest = forest
         self._guard = rounding_error(forest)
+        # An average of shares is a share; sums of them are rounded to nothing beyond.
+        self._are_shares = (
+            forest.is_classifier
+            and forest.link == "identity"
+            and not forest.base.any()
+            and forest.divisor >= forest.n_trees
+            and forest.value.min() >= 0
+            and forest.value.max() <= 1
+        )
 
     def __call__(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64]
@@ -93,6 +105,8 @@ class Bounds:
         """Bounds of the probabilities of all classes, or of the target, from bounds of the sums."""
         forest = self._forest
         low, high = (lower - self._guard) / forest.divisor, (upper + self._guard) / forest.divisor
+        if self._are_shares:
+            return np.maximum(low, 0.0), np.minimum(high, 1.0)
         if forest.link == "identity":
             return low, high
         if forest.link == "exp":

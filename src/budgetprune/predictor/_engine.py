@@ -150,9 +150,11 @@ class Engine:
         """Decide one example whose values are all at hand."""
         sources, free = self.sources, self.is_free
         told = self.run(row, self.is_known_for_free, free, self._all_available, sources, money, free.size)
-        return self.decision(row, told, float(sources.price[told.order].sum()), told.order.tolist())
+        return self.decision(row, told, sources, float(sources.price[told.order].sum()), told.order.tolist())
 
-    def decision(self, row: NDArray[Any], told: Told, cost: float, order: list[int]) -> Decision:
+    def decision(
+        self, row: NDArray[Any], told: Told, sources: Sources, cost: float, order: list[int]
+    ) -> Decision:
         """Put what `run` told into words; `order` is what was paid for."""
         forest, names = self.forest, self.source_names
         scores = told.scores[np.newaxis] / forest.divisor
@@ -182,6 +184,7 @@ class Engine:
             decided=told.why in DECIDED,
             reason=reason,
             next=names[told.source] if told.source >= 0 else None,
+            next_cost=float(sources.price[told.source]) if told.source >= 0 else 0.0,
         )
 
     def _score_bounds(self, row: NDArray[Any], told: Told) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.errors import AcquisitionError, InvalidInputError
+from budgetprune.errors import AcquisitionError, InvalidAnswerError, InvalidInputError
 from budgetprune.predictor._decision import Decision
 from budgetprune.predictor._engine import DECIDED, ROUNDING, Engine
 from budgetprune.predictor._kernels import Told
@@ -72,14 +72,14 @@ class Example:
             # The one that fewest other features need.
             self.withdraw(min(engine.needs(k).tolist(), key=lambda s: engine.gives(s).size))
 
-    def request(self, s: int) -> None:
-        """Pay for a source, once."""
+    def request(self, s: int, *, is_named: bool = False) -> None:
+        """Pay for a source, once. One that costs nothing is only remembered if somebody names it."""
         if self._is_requested[s]:
             return
         self._is_requested[s] = True
         price = float(self._sources.price[s])
-        if price > 0:
-            self._cost += price
+        self._cost += price
+        if price > 0 or is_named:
             self._order.append(s)
 
     def withdraw(self, s: int) -> None:
@@ -91,6 +91,12 @@ class Example:
 
     def receive(self, s: int, fetched: Any) -> None:
         """Take what a source gave: a value, a mapping from features to values, or nothing."""
+        try:
+            self._receive(s, fetched)
+        except InvalidInputError as error:
+            raise self.mistake(s, error) from error
+
+    def _receive(self, s: int, fetched: Any) -> None:
         names, gives = self.engine.values.names, self.engine.gives(s).tolist()
         source = self.engine.source_names[s]
         if isinstance(fetched, Mapping):
@@ -173,18 +179,31 @@ class Example:
 
     def decision(self) -> Decision:
         """What is known now."""
-        return self.engine.decision(self._row, self._look(), self._cost, self._order)
+        return self.engine.decision(self._row, self._look(), self._sources, self._cost, self._order)
 
     def error(self, s: int, cause: BaseException) -> AcquisitionError:
         """What to raise if a source fails, which it does for good."""
+        return self._error(AcquisitionError, "could not be fetched", s, cause)
+
+    def mistake(self, s: int, cause: InvalidInputError) -> AcquisitionError:
+        """What to raise if a source gives what makes no sense."""
+        return self._error(InvalidAnswerError, "gave something else than it should", s, cause)
+
+    def again(self, mistake: AcquisitionError) -> AcquisitionError:
+        """The same mistake, with all that was learned until now."""
+        return type(mistake)(str(mistake), mistake.source, self.decision())
+
+    def _error(
+        self, kind: type[AcquisitionError], what: str, s: int, cause: BaseException
+    ) -> AcquisitionError:
+        self._has_arrived[s] = False
         self.give_up(s)
         source = self.engine.source_names[s]
-        return AcquisitionError(
-            f"{source!r} could not be fetched ({type(cause).__name__}: {cause}); the error's `decision` "
-            "says what was learned before.",
-            source,
-            self.decision(),
+        message = (
+            f"{source!r} {what} ({type(cause).__name__}: {cause}); the error's `decision` says what was "
+            "learned before."
         )
+        return kind(message, source, self.decision())
 
     def _look(self) -> Told:
         return self.engine.run(

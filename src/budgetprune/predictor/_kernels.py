@@ -406,6 +406,21 @@ def standing_scores(
         scores[0] = min(max(scores[0], state.total[0, 0] / scale), state.total[1, 0] / scale)
 
 
+@njit(cache=True)
+def possible_label(
+    label: int, why: int, rule: Rule, scale: float, scores: NDArray[np.float64], state: State
+) -> int:
+    """Of many classes, guess one that the bounds of the scores do not exclude, where none is certain."""
+    if rule.kind != LEAD or label != NO_LABEL or why == COMPLETE:
+        return label
+    best, best_score = 0, -np.inf
+    for k in range(scores.size):
+        score = min(max(scores[k], state.total[0, k] / scale), state.total[1, k] / scale)
+        if score > best_score:
+            best, best_score = k, score
+    return best
+
+
 @njit(cache=True, parallel=True)
 def replay(
     rows: NDArray[Any],
@@ -487,6 +502,7 @@ def replay_block(
         label[i], why[i], _, _ = run(rows[i], trees, sources, rule, slack, money, order, state)
         has[i] = state.acquired
         standing_scores(value, tree_output, base, rule, trees.scale, state, scores[i])
+        label[i] = possible_label(label[i], why[i], rule, trees.scale, scores[i], state)
 
 
 class Told(NamedTuple):
@@ -547,7 +563,8 @@ def decide_one(
             is_wanted[s] |= can_be_had
     scores = np.empty(base.size)
     standing_scores(value, tree_output, base, rule, trees.scale, state, scores)
-    is_certain = label != NO_LABEL
+    label = possible_label(label, why, rule, trees.scale, scores, state)
+    is_certain = why == CERTAIN
     if slack > 0:
         start(trees, state)
         look(ALL, row, trees, rule, 0.0, state)

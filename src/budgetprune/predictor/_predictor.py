@@ -181,7 +181,7 @@ class BudgetPredictor:
         example.take_paid(values)
         paid, lost = self._numbers(acquired, "acquired"), self._numbers(unavailable, "unavailable")
         for s in paid:
-            example.request(s)
+            example.request(s, is_named=True)
         for s in paid:
             example.arrive(s)
         for s in lost:
@@ -260,10 +260,11 @@ class BudgetPredictor:
         concurrency : int
             How many requests may be under way at once. 1 costs least; more take less time.
         timeout : float, optional
-            Seconds that one request may take.
+            Seconds after which a request is cancelled, and has failed. All requests have ended before this
+            returns or raises: one that ignores being cancelled is waited for.
         on_error : {"raise", "skip"}
             What happens if a request fails or takes too long: an `AcquisitionError`, or the source counts as
-            unavailable.
+            unavailable. A value that makes no sense is an error in any case.
 
         Raises
         ------

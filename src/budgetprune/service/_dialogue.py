@@ -111,7 +111,7 @@ class Dialogue:
             "cost": decision.cost,
             "acquired": acquired,
             "next": decision.next,
-            "next_cost": None if source is None else source.price,
+            "next_cost": None if decision.next is None else decision.next_cost,
             "next_features": () if source is None else source.features,
         }
 
