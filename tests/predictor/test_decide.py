@@ -268,3 +268,15 @@ def test_step_without_a_source(clinic):
     assert decision.reason == "unavailable"
     assert decision.acquired == ("TT4",)
     assert not decision.decided
+
+
+def test_sources_without_a_price_are_remembered_if_named():
+    """Whoever sends back what `step` returned, and the next source, comes to an end."""
+    costs = FeatureCosts.from_sources({"a": 0, "b": 0, "c": 1}, {k: ["a", "b", "c"] for k in range(2)})
+    predictor = BudgetPredictor(stumps(2), costs)
+    asked: tuple[str, ...] = ()
+    while (decision := predictor.step({}, acquired=asked)).next != "c":
+        assert decision.next not in asked
+        asked = (*decision.acquired, decision.next)
+    assert set(decision.acquired) == {"a", "b"}
+    assert (decision.cost, decision.next_cost) == (0.0, 1.0)
