@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgetprune import BudgetPredictor, Decision
+from budgetprune import BudgetPredictor, Decision, FeatureCosts
 from budgetprune.predictor._aim import ORDERS
 
 from ..solvers.strategies import examples
