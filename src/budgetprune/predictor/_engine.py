@@ -238,12 +238,12 @@ class Engine:
         return labels
 
     def final(self, label: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Labels that are certain, by their numbers, and answers from scores elsewhere."""
+        """Labels that the kernels found, by their numbers, and answers from scores elsewhere."""
         answers = self.answers(scores)
         if self.forest.classes is None:
             return answers
-        is_certain = label != _kernels.NO_LABEL
-        answers[is_certain] = self.forest.classes[label[is_certain]]
+        is_found = label != _kernels.NO_LABEL
+        answers[is_found] = self.forest.classes[label[is_found]]
         return answers
 
 
