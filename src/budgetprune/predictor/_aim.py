@@ -51,12 +51,15 @@ class Aim:
     direction : int32 array of shape (n_trees,)
         That a tree feeds, -1 for all.
     base : float64 array of shape (n_directions,)
+    weights : two floats, or None
+        The only direction is the sum of both scores with these weights; None: directions are scores.
     rule : Rule
     """
 
     value: NDArray[np.float64]
     direction: NDArray[np.int32]
     base: NDArray[np.float64]
+    weights: tuple[float, float] | None
     rule: Rule
 
 
@@ -79,7 +82,8 @@ def aim_of(
             cut = float(low), float(high)
     else:
         kind = LEAD
-    if kind == CUT and forest.n_outputs == 2:
+    is_combined = kind == CUT and forest.n_outputs == 2
+    if is_combined:
         value, base = _combined(forest, weights), np.atleast_1d(base @ weights)
     if base.size == 1:
         direction = np.full(forest.n_trees, -1, dtype=np.int32)
@@ -96,7 +100,7 @@ def aim_of(
         ORDERS.index(order),
         look_ahead,
     )
-    return Aim(np.ascontiguousarray(value), direction, base, rule)
+    return Aim(np.ascontiguousarray(value), direction, base, weights if is_combined else None, rule)
 
 
 def rounding_error(forest: Forest) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,10 +15,12 @@ from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import _kernels
-from budgetprune.predictor._aim import LEAD, Order, aim_of
-from budgetprune.predictor._decision import Bounds, Decision, Simulation, between
+from budgetprune.predictor._aim import Order, aim_of
+from budgetprune.predictor._bounds import Outlook
+from budgetprune.predictor._decision import Decision, Simulation
 from budgetprune.predictor._kernels import Told
-from budgetprune.predictor._tables import Sources, Trees, sources_of, trees_of
+from budgetprune.predictor._state import State, ignorant_state
+from budgetprune.predictor._tables import Sources, sources_of, trees_of
 from budgetprune.predictor._values import Values
 
 # Rows that are replayed at once: enough for both cores, and little memory.
@@ -60,13 +64,15 @@ class Engine:
         self.values = Values(forest)
         self.source_names = self._source_names()
         self._number = {name: s for s, name in enumerate(self.source_names)}
-        self._bounds = Bounds(forest)
+        self.outlook = Outlook(forest, aim)
+        self._price = self.sources.price.tolist()
         self.is_used = np.isin(np.arange(forest.n_features), forest.feature)
         self.has_shared_sources = bool(np.any(np.diff(self.sources.gives_start) > 1))
         # What has no price is there from the start, where all values are at hand.
         self.is_free = self.sources.price == 0
         self.is_known_for_free = self.known_from(self.is_free)
         self._all_available = np.ones_like(self.is_free)
+        self._decide_one: Callable[..., Told] | None = None
 
     def _source_names(self) -> tuple[str, ...]:
         # A free feature is asked for by its own name; a source of that name which no feature needs steps
@@ -107,14 +113,6 @@ class Engine:
 
     # --- One example ----------------------------------------------------------------------------------------
 
-    @cached_property
-    def _by_output(self) -> Trees | None:
-        """The same trees with scores as directions, unless they are that anyway."""
-        forest = self.forest
-        if forest.n_outputs == 1 or self.rule.kind == LEAD:
-            return None
-        return trees_of(forest, forest.value, forest.tree_output, forest.base)
-
     def run(
         self,
         row: NDArray[Any],
@@ -129,7 +127,7 @@ class Engine:
 
         `sources` are this engine's, with the prices that are still to be paid.
         """
-        told: Told = _kernels.decide_one(
+        arguments = (
             row,
             known,
             acquired,
@@ -143,40 +141,43 @@ class Engine:
             self.forest.value,
             self.forest.tree_output,
             self.forest.base,
+            self._ignorant,
         )
+        if self._decide_one is None:
+            self._decide_one = machine_code(_kernels.decide_one, arguments)
+        told: Told = self._decide_one(*arguments)
         return told
+
+    @cached_property
+    def _ignorant(self) -> State:
+        n_features, n_sources = self.forest.n_features, self.is_free.size
+        row = np.zeros(n_features, dtype=self.forest.input_dtype)
+        state: State = ignorant_state(row, self.trees, self.rule, self.slack, n_features, n_sources)
+        return state
 
     def finish(self, row: NDArray[Any], money: float) -> Decision:
         """Decide one example whose values are all at hand."""
         sources, free = self.sources, self.is_free
         told = self.run(row, self.is_known_for_free, free, self._all_available, sources, money, free.size)
-        return self.decision(row, told, sources, float(sources.price[told.order].sum()), told.order.tolist())
+        order = told.order.tolist()
+        return self.decision(row, told, sources, sum([self._price[s] for s in order]), order)
 
     def decision(
         self, row: NDArray[Any], told: Told, sources: Sources, cost: float, order: list[int]
     ) -> Decision:
         """Put what `run` told into words; `order` is what was paid for."""
         forest, names = self.forest, self.source_names
-        scores = told.scores[np.newaxis] / forest.divisor
-        probabilities = forest.probabilities(scores)[0] if forest.is_classifier else None
-        reason = _REASONS[told.why]
-        if told.why == _kernels.COMPLETE:
-            answer = self.answers(scores)[0]
-            low = np.array([answer]) if probabilities is None else probabilities.copy()
-            high = low.copy()
+        now, low, high = self.outlook(row, told)
+        if forest.classes is not None and told.label != _kernels.NO_LABEL:
+            answer = forest.classes[told.label]
         else:
-            low, high = self._bounds(*self._score_bounds(row, told))
-            if forest.classes is None or told.label == _kernels.NO_LABEL:
-                answer = self.answers(scores)[0]
-            else:
-                answer = forest.classes[told.label]
-            if probabilities is not None:
-                probabilities = between(probabilities, low, high)
-            if told.why == _kernels.CERTAIN and not told.is_certain:
-                reason = "slack"
+            answer = self.answers(told.scores[np.newaxis] / forest.divisor)[0]
+        reason = _REASONS[told.why]
+        if told.why == _kernels.CERTAIN and not told.is_certain:
+            reason = "slack"
         return Decision(
             label=answer,
-            probabilities=probabilities,
+            probabilities=now if forest.is_classifier else None,
             lower=low,
             upper=high,
             cost=cost,
@@ -186,12 +187,6 @@ class Engine:
             next=names[told.source] if told.source >= 0 else None,
             next_cost=float(sources.price[told.source]) if told.source >= 0 else 0.0,
         )
-
-    def _score_bounds(self, row: NDArray[Any], told: Told) -> NDArray[np.float64]:
-        bounds = told.bounds
-        if self._by_output is not None:
-            bounds = _kernels.bound(row, told.known, self._by_output, self.rule)
-        return bounds[:, : self.forest.n_outputs]
 
     # --- Many rows ------------------------------------------------------------------------------------------
 
@@ -245,6 +240,17 @@ class Engine:
         is_found = label != _kernels.NO_LABEL
         answers[is_found] = self.forest.classes[label[is_found]]
         return answers
+
+
+def machine_code(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """What a kernel was compiled to for arguments of these types.
+
+    Only for arguments that always have the same types: numba's usual way compares them with all that it has
+    compiled, field by field, at every call. For a kernel that takes tuples of arrays that is 5 microseconds.
+    """
+    if not hasattr(kernel, "compile"):  # numba is switched off
+        return kernel  # type: ignore[no-any-return]
+    return kernel.compile(tuple(map(numba.typeof, arguments)))  # type: ignore[no-any-return]
 
 
 def _unlike(taken: set[str], name: str, more: str) -> str:

@@ -9,7 +9,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from budgetprune.predictor._aim import CUT, LEAD, NARROW, Rule
-from budgetprune.predictor._state import ALL, State, look, new_state, start
+from budgetprune.predictor._state import State, begin, copy_state, look, new_state
 from budgetprune.predictor._tables import Sources, Trees
 
 # Rows that a thread takes at once.
@@ -49,14 +49,43 @@ def certain_label(rule: Rule, total: NDArray[np.int64], scale: float) -> int:
 def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
     """Choose the next source: the greatest need per unit of cost, among what some tree stands at.
 
-    So no source is bought that the plain forest would not buy as well. A feature may miss several sources;
-    then what they cost together is compared with what they make known together, and the one that most
-    features need comes first.
+    So no source is bought that the plain forest would not buy as well.
 
     Returns
     -------
     source : the number of the next one, -1 if none can be had
     too_expensive : whether one could be had for more money
+    """
+    if sources.is_shared:
+        return choose_together(sources, money, state)
+    n_standing, needs, price, need = state.n_standing, sources.needs, sources.price, state.need
+    acquired, is_available = state.acquired, state.is_available
+    best, best_gain, best_price, too_expensive = -1, 0.0, 0.0, False
+    for k in range(need.size):
+        if n_standing[k] > 0:
+            s = needs[k]
+            if is_available[s] and not acquired[s]:
+                gain = float(need[k])
+                if price[s] > money:
+                    too_expensive = True
+                elif best < 0 or is_better(gain, price[s], best_gain, best_price):
+                    best, best_gain, best_price = s, gain, price[s]
+    return best, too_expensive
+
+
+@njit(cache=True, inline="always")
+def is_better(gain: float, price: float, best_gain: float, best_price: float) -> bool:
+    """Is it more per unit of cost, or as much in smaller portions?"""
+    this, that = gain * best_price, best_gain * price
+    return this > that or (this == that and price < best_price)
+
+
+@njit(cache=True)
+def choose_together(sources: Sources, money: float, state: State) -> tuple[int, bool]:
+    """Choose the next source where features share sources, or miss several.
+
+    What all that a feature misses costs together is compared with what it makes known together, and the one
+    that most features need comes first.
     """
     price, needs, needs_start, gives_start = (
         sources.price,
@@ -68,7 +97,7 @@ def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
     need, gain, bundle = state.need, state.gain, state.bundle
     gain[:] = 0
     n_bundles = 0
-    for k in range(need.size if sources.is_shared else 0):
+    for k in range(need.size):
         if need[k] > 0:
             n_missing, source = 0, -1
             for j in range(needs_start[k], needs_start[k + 1]):
@@ -88,7 +117,7 @@ def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
             s = needs[j]
             if not acquired[s]:
                 own_price += price[s]
-                own_gain += float(gain[s] if sources.is_shared else need[k])
+                own_gain += float(gain[s])
                 n_missing += 1
                 can_be_had &= is_available[s]
                 breadth = gives_start[s + 1] - gives_start[s]
@@ -103,8 +132,7 @@ def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
             for j in range(n_bundles):
                 if is_covered(sources, bundle[j], k, acquired):
                     own_gain += need[bundle[j]]
-        this, that = own_gain * best_price, best_gain * own_price
-        if best < 0 or this > that or (this == that and own_price < best_price):
+        if best < 0 or is_better(own_gain, own_price, best_gain, best_price):
             best, best_gain, best_price = first, own_gain, own_price
     return best, too_expensive
 
@@ -150,14 +178,15 @@ def survey(trees: Trees, sources: Sources, rule: Rule, money: float, state: Stat
     why : WAITING, or why it stops
     source : the next one, -1 if it stops
     """
+    label, too_expensive = certain_label(rule, state.total, trees.scale), False
+    if label == NO_LABEL:
+        source, too_expensive = choose(sources, money, state)
+        if source >= 0:
+            return NO_LABEL, WAITING, source
     if not state.n_window.any():
         return NO_LABEL, COMPLETE, -1
-    label = certain_label(rule, state.total, trees.scale)
     if label != NO_LABEL:
         return label, CERTAIN, -1
-    source, too_expensive = choose(sources, money, state)
-    if source >= 0:
-        return NO_LABEL, WAITING, source
     return NO_LABEL, TOO_EXPENSIVE if too_expensive else UNAVAILABLE, -1
 
 
@@ -174,23 +203,22 @@ def run(
 ) -> tuple[int, int, int, int]:
     """Acquire source after source until it is decided, or until `order` is full; `row` has all their values.
 
+    The trees in `state` have looked.
+
     Returns
     -------
     label, why, source : see `survey`
     n_acquired : how many entries of `order` were written: the sources, one after the other
     """
     n_acquired = 0
-    start(trees, state)
-    due = ALL
     while True:
-        look(due, row, trees, rule, slack, state)
         label, why, source = survey(trees, sources, rule, money, state)
         if why != WAITING or n_acquired == order.size:
             return label, why, source, n_acquired
         order[n_acquired] = source
         n_acquired += 1
         money -= sources.price[source]
-        due = receive(source, sources, state)
+        look(receive(source, sources, state), row, trees, rule, slack, state)
 
 
 @njit(cache=True)
@@ -308,10 +336,16 @@ def replay_block(
 ) -> None:
     """Replay some rows, one after the other; results go into the last four arguments."""
     state = new_state(trees, rule, rows.shape[1], sources.price.size)
+    begun = new_state(trees, rule, rows.shape[1], sources.price.size)
+    begun.known[:] = known
+    begun.acquired[:] = acquired
     order = np.empty(sources.price.size, dtype=np.int32)
+    # As long as nothing is known, all rows are alike.
+    are_alike = not known.any()
     for i in range(rows.shape[0]):
-        state.known[:] = known
-        state.acquired[:] = acquired
+        if i == 0 or not are_alike:
+            begin(rows[i], trees, rule, slack, begun)
+        copy_state(begun, state)
         label[i], why[i], _, _ = run(rows[i], trees, sources, rule, slack, money, order, state)
         has[i] = state.acquired
         standing_scores(value, tree_output, base, rule, trees.scale, state, scores[i])
@@ -358,12 +392,21 @@ def decide_one(
     value: NDArray[np.float64],
     tree_output: NDArray[np.int32],
     base: NDArray[np.float64],
+    begun: State,
 ) -> Told:
-    """Take one example at most `n_steps` further, and tell all about it."""
+    """Take one example at most `n_steps` further, and tell all about it.
+
+    `begun` is where all examples begin as long as nothing is known.
+    """
     state = new_state(trees, rule, known.size, acquired.size)
+    is_begun = not known.any()
+    if is_begun:
+        copy_state(begun, state)
     state.known[:] = known
     state.acquired[:] = acquired
     state.is_available[:] = is_available
+    if not is_begun:
+        begin(row, trees, rule, slack, state)
     order = np.empty(n_steps, dtype=np.int32)
     label, why, source, n_acquired = run(row, trees, sources, rule, slack, money, order, state)
     is_wanted = np.zeros(acquired.size, dtype=np.bool_)
@@ -379,8 +422,7 @@ def decide_one(
     label = possible_label(label, why, rule, trees.scale, scores, state)
     is_certain = why == CERTAIN
     if slack > 0:
-        start(trees, state)
-        look(ALL, row, trees, rule, 0.0, state)
+        begin(row, trees, rule, 0.0, state)
         is_certain = certain_label(rule, state.total, trees.scale) != NO_LABEL
     bounds = state.total / trees.scale
     return Told(label, why, source, is_certain, order[:n_acquired], is_wanted, state.known, scores, bounds)
@@ -391,6 +433,5 @@ def bound(row: NDArray[Any], known: NDArray[np.bool_], trees: Trees, rule: Rule)
     """Bound sums over trees where some features are known, by direction, of shape (2, n_directions)."""
     state = new_state(trees, rule, known.size, 0)
     state.known[:] = known
-    start(trees, state)
-    look(ALL, row, trees, rule, 0.0, state)
+    begin(row, trees, rule, 0.0, state)
     return state.total / trees.scale

@@ -69,8 +69,8 @@ def new_state(trees: Trees, rule: Rule, n_features: int, n_sources: int) -> Stat
 
 
 @njit(cache=True)
-def start(trees: Trees, state: State) -> None:
-    """Put all trees at their roots; none has looked yet."""
+def begin(row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: State) -> None:
+    """Let all trees look from their roots; what is known is in `state`."""
     state.node[:] = trees.tree_start[:-1]
     state.bounds[:] = 0
     state.n_window[:] = 0
@@ -78,6 +78,43 @@ def start(trees: Trees, state: State) -> None:
     state.total[:] = trees.base
     state.n_standing[:] = 0
     state.need[:] = 0
+    look(ALL, row, trees, rule, slack, state)
+
+
+@njit(cache=True)
+def ignorant_state(
+    row: NDArray[Any], trees: Trees, rule: Rule, slack: float, n_features: int, n_sources: int
+) -> State:
+    """Where all examples begin as long as nothing is known; `row` can be any."""
+    state = new_state(trees, rule, n_features, n_sources)
+    begin(row, trees, rule, slack, state)
+    return state
+
+
+@njit(cache=True)
+def copy_state(of: State, to: State) -> None:
+    """Copy what is known and what follows from it."""
+    to.known[:] = of.known
+    to.acquired[:] = of.acquired
+    to.is_available[:] = of.is_available
+    to.node[:] = of.node
+    to.bounds[:] = of.bounds
+    to.n_window[:] = of.n_window
+    to.window_feature[:] = of.window_feature
+    to.window_need[:] = of.window_need
+    to.marks[:] = of.marks
+    to.total[:] = of.total
+    to.n_standing[:] = of.n_standing
+    to.need[:] = of.need
+
+
+@njit(cache=True)
+def narrow(bounds: NDArray[np.int32], slack: float) -> None:
+    """Take a share of the range off both its ends."""
+    for d in range(bounds.shape[1]):
+        taken = np.int32(slack * (np.int64(bounds[1, d]) - np.int64(bounds[0, d])))
+        bounds[0, d] += taken
+        bounds[1, d] -= taken
 
 
 # --- Where trees stand --------------------------------------------------------------------------------------
@@ -91,7 +128,7 @@ def advance(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -
     while k >= 0 and known[k]:
         x, threshold = row[k], nodes[h]["threshold"]
         left = x <= threshold
-        if np.isnan(x) | np.isnan(threshold):
+        if not left and not x > threshold:  # either is NaN
             left = goes_left_slowly(x, h, trees)
         h = np.int64(nodes[h]["child"][np.uint8(left)])
         k = nodes[h]["feature"]
@@ -126,11 +163,12 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
            ╲      ╱    ╲
         unknown  leaf  unknown
 
-    Parameters ---------- due : marks of features that have become known; a tree with none of them in its
-    window sees nothing new rule : says how far trees look ahead, and what they need: the feature they stand
-    at, once (STANDING) or times
-        their range (RANGE); or all features in the window, as probably as they meet them, times their range
-        (LOOK_AHEAD)
+    Parameters
+    ----------
+    due : marks of features that have become known; a tree with none of them in its window sees nothing new
+    rule : says how far trees look ahead, and what they need: the feature they stand at, once (STANDING) or
+        times their range (RANGE); or all features in the window, as probably as they meet them, times their
+        range (LOOK_AHEAD)
     slack : share of a tree's range that is taken off both its ends
     """
     # Names of their own: what is taken out of a tuple in a loop has its references counted in the loop.
@@ -142,11 +180,11 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
     for t in range(node.size):
         if not marks[t] & due:
             continue
-        for d in range(bounds.shape[2]):
-            k = d if direction[t] < 0 else direction[t]
-            taken = np.int64(slack * (bounds[t, 1, d] - bounds[t, 0, d]))
-            total[0, k] -= bounds[t, 0, d] + taken
-            total[1, k] -= bounds[t, 1, d] - taken
+        # A tree feeds all directions, or one of them.
+        first, n_fed = (0, bounds.shape[2]) if direction[t] < 0 else (direction[t], 1)
+        for d in range(n_fed):
+            total[0, first + d] -= bounds[t, 0, d]
+            total[1, first + d] -= bounds[t, 1, d]
             bounds[t, 0, d], bounds[t, 1, d] = LARGE, -LARGE
         for j in range(n_window[t]):
             need[window_feature[t, j]] -= window_need[t, j]
@@ -167,7 +205,7 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
             place += 1
             k = nodes[h]["feature"]
             if k < 0 or level == rule.look_ahead:
-                for d in range(bounds.shape[2]):
+                for d in range(n_fed):
                     bounds[t, 0, d] = min(bounds[t, 0, d], below[h, 0, d])
                     bounds[t, 1, d] = max(bounds[t, 1, d], below[h, 1, d])
             else:
@@ -183,12 +221,13 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
                 marks[t] |= np.uint64(1) << np.uint64(k & 63)
 
         stake = np.int64(0)
-        for d in range(bounds.shape[2]):
-            k = d if direction[t] < 0 else direction[t]
-            width = np.int64(bounds[t, 1, d]) - np.int64(bounds[t, 0, d])
-            stake += width
-            total[0, k] += bounds[t, 0, d] + np.int64(slack * width)
-            total[1, k] += bounds[t, 1, d] - np.int64(slack * width)
+        for d in range(n_fed):
+            stake += np.int64(bounds[t, 1, d]) - np.int64(bounds[t, 0, d])
+        if slack > 0:
+            narrow(bounds[t], slack)
+        for d in range(n_fed):
+            total[0, first + d] += bounds[t, 0, d]
+            total[1, first + d] += bounds[t, 1, d]
         n_window[t] = n_splits
         for j in range(n_splits):
             if rule.order == LOOK_AHEAD:

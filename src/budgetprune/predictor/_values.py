@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from budgetprune._price_lists import listed
@@ -16,6 +17,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 
 _NUMBERS = (int, float, np.number, np.bool_)
+_PLAIN = (np.dtype(np.float64), np.dtype(np.int64))
 _NO_NUMBERS = (np.complexfloating, np.timedelta64)
 
 
@@ -112,11 +114,20 @@ class Values:
             row = np.array(self._all(values))
         except (KeyError, TypeError, ValueError, OverflowError):
             return None
-        if row.dtype.kind not in "fi" or row.ndim != 1:
+        if row.dtype not in _PLAIN or row.ndim != 1:
             return None
-        with np.errstate(over="ignore", invalid="ignore"):
-            rounded = row.astype(self.dtype, copy=False)
-            return rounded if np.isfinite(rounded.sum()) else None
+        rounded = np.empty(row.size, dtype=self.dtype)
+        return rounded if round_values(row, rounded) else None
+
+
+@njit(cache=True)
+def round_values(values: NDArray[Any], rounded: NDArray[Any]) -> bool:
+    """Round to another precision; True if all are finite numbers. For a few values numpy takes longer."""
+    is_finite = True
+    for k in range(values.size):
+        rounded[k] = values[k]
+        is_finite &= np.isfinite(rounded[k])
+    return is_finite
 
 
 def _is_na(value: Any) -> bool:
