@@ -127,6 +127,26 @@ def test_bounds_are_tight_where_nothing_is_known():
     np.testing.assert_allclose((decision.lower, decision.upper), [[2.0], [7.0]], atol=1e-8)
 
 
+@pytest.mark.parametrize("threshold", [None, 0.3])
+def test_shares_that_add_up_are_bounded_as_tightly_as_each_by_itself(threshold):
+    """Two classes: the bounds of one share follow from those of the other; trees of one class each do not."""
+    rng = np.random.default_rng(4)
+    forest = random_forest(rng, "averaged", 4, 6, has_categories=False)
+    second = rng.choice([0.0, 0.1, 0.5, 0.7, 1.0], forest.n_nodes)
+    together = replace(forest, value=np.column_stack([1 - second, second]), missing="nan")
+    apart = replace(together, value=together.value + [0.0, 1e-6] * rng.integers(0, 2, (forest.n_nodes, 1)))
+    quick, slow = (BudgetPredictor(each, threshold=threshold) for each in (together, apart))
+    assert quick._engine.outlook._both is not None
+    assert slow._engine.outlook._both is None
+    rows = rng.integers(0, 4, (10, 4)).astype(float)
+    for row in rows:
+        for n_known in range(5):
+            values = {f"x{k}": row[k] for k in range(n_known)}
+            one, other = quick.step(values), slow.step(values)
+            np.testing.assert_allclose(one.lower, other.lower, atol=2e-6)
+            np.testing.assert_allclose(one.upper, other.upper, atol=2e-6)
+
+
 # --- Numbers of all sizes -----------------------------------------------------------------------------------
 
 

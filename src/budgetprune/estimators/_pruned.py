@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from budgetprune._estimator_rows import rows_of
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
@@ -99,12 +99,7 @@ class PrunedForest:
 
     def _rows(self, X: Any, *, reset: bool = False) -> Any:
         """Return rows whose features are those of the first ones (`reset`); tables stay tables."""
-        if not hasattr(X, "columns"):
-            X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name="X")
-            if X.dtype.kind not in "fiub":
-                X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return X
+        return rows_of(self, X, reset=reset)
 
     def sources_used(self, X: Any) -> NDArray[np.bool_]:
         """Find which sources each row needs, of shape (n_rows, n_sources); see `source_names_`.
