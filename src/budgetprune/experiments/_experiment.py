@@ -1,4 +1,4 @@
-"""What an experiment is: parts that are computed one by one and kept, then tables and a figure of all they found."""
+"""What an experiment is: parts that are computed one by one and kept, then tables and a figure of them."""
 
 from __future__ import annotations
 
