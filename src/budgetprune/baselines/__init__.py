@@ -1,0 +1,1 @@
+"""Rivals: other ways to predict on a budget, each a scikit-learn estimator that knows its prices."""
