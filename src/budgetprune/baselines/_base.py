@@ -54,7 +54,7 @@ class PricedForest(Priced):
         return self.forest_.predict(rows_of(self, X))
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
-        """Add up what each row pays for every source on its paths through all trees (full cost), (n_rows,)."""
+        """Add up what each row pays: every source on its paths through all trees (full cost), (n_rows,)."""
         check_is_fitted(self)
         return self._prices.total(sources_used(self.forest_, self._prices, rows_of(self, X)))
 
