@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from budgetprune._environment import machine, versions
 from budgetprune._files import written_atomically
 
 PACKAGES = ("budgetprune", "numpy", "numba", "scikit-learn", "ortools")
@@ -72,16 +70,8 @@ class Report:
     @classmethod
     def of(cls, sections: list[Section], quick: bool) -> Report:
         """Add date, machine size and versions."""
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        machine = {
-            "cores": os.cpu_count(),
-            "memory_gib": round(memory / 2**30, 1),
-            "architecture": platform.machine(),
-            "system": platform.system(),
-        }
-        versions = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
         date = datetime.now(UTC).date().isoformat()
-        return cls(sections, quick, date, machine, versions)
+        return cls(sections, quick, date, machine(), versions(PACKAGES))
 
     def save(self, file: Path) -> None:
         """Write everything as JSON, all at once or not at all."""

@@ -82,7 +82,7 @@ def save_trade_off(
     title, unit : str
         What it is, and in what costs are counted.
     """
-    figure = _new_figure()
+    figure = new_figure((9.5, 7.5))
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     _draw_errors(above, curve, chosen, beside)
     _draw_purchases(below, curve, chosen, purchases)
@@ -92,14 +92,14 @@ def save_trade_off(
         figure.savefig(handle, format="png", dpi=150)
 
 
-def _new_figure() -> Figure:
-    """Make a figure that draws into memory: no window system, no global state of pyplot."""
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Make a figure of some inches that draws into memory: no window system, no global state of pyplot."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'budgetprune[plot]'") from error
-    figure = Figure(figsize=(9.5, 7.5), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
@@ -142,7 +142,7 @@ def _draw_errors(axes: Axes, curve: Curve, chosen: int, beside: Curve | None) ->
     axes.set_ylim(0, top)
     axes.set_xlim(0, 1.03 * max(curve.unpruned_cost, curve.cost[0]))
     axes.legend(frameon=False, loc="upper right")
-    _tidy(axes)
+    tidy(axes)
     axes.grid(axis="y", color="#e6eaee")
     axes.set_axisbelow(True)
 
@@ -165,13 +165,14 @@ def _draw_purchases(axes: Axes, curve: Curve, chosen: int, purchases: Purchases)
     bar = axes.figure.colorbar(mesh, ax=axes, pad=0.01, aspect=12, ticks=[0, 0.5, 1])
     bar.set_label(f"share of {curve.rows} rows")
     bar.outline.set_visible(False)
-    _tidy(axes)
+    tidy(axes)
 
 
 def _style(color: str, width: float, marker: float) -> dict[str, Any]:
     return {"color": color, "linewidth": width, "marker": "o", "markersize": marker}
 
 
-def _tidy(axes: Axes) -> None:
+def tidy(axes: Axes) -> None:
+    """Leave out lines that say nothing."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK)

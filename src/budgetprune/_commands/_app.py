@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from budgetprune import __version__
+from budgetprune._commands._reproduce import reproduce
 from budgetprune._commands._serve import serve
 
 app = typer.Typer(
     name="budgetprune", no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
 )
 app.command()(serve)
+app.command()(reproduce)
 
 
 def _show_version(is_wanted: bool) -> None:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any, Self
 
-import numba
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
@@ -22,9 +18,10 @@ from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
-    has_fit_parameter,
 )
 
+from budgetprune._growing import settle_open_parameters, train, with_names
+from budgetprune._threads import kernel_threads
 from budgetprune.boosting import recompute
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
@@ -44,8 +41,6 @@ from budgetprune.estimators._workshop import Repair, Workshop
 from budgetprune.forest import Forest
 from budgetprune.pruning import Pruning
 from budgetprune.refit import Refit, Sample, check_kind
-
-_MOST_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
 class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -169,7 +164,7 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         self._check_same_labels(given, extra)
         check_estimate_possible(self, has_train=extra is not None)
         random = check_random_state(self.random_state)
-        with _threads(self.n_jobs):
+        with kernel_threads(self.n_jobs):
             train, val, self.estimator_ = self._grow(given, extra, random)
             workshop = self._workshop(train, val, scorer)
             fitted = fit_workshop(workshop, self._wishes(), random)
@@ -216,7 +211,7 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
                     f"this estimator was pickled, and pickles hold no rows to {what}; "
                     "write with_budget(budget, X, y) with the rows it was fitted on."
                 )
-        with _threads(self.n_jobs):
+        with kernel_threads(self.n_jobs):
             settled = settle(
                 self.path_,
                 self.tradeoff_,
@@ -272,26 +267,16 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         """Say which rows are T and which are V, and grow the ensemble on T if it is not frozen."""
         if isinstance(self.estimator, FrozenEstimator):
             # Its bootstrap counted all of its training rows, with a weight or without.
-            train = None if extra is None else given
-            return train, (extra or given).with_weight(), self.estimator.estimator
+            return None if extra is None else given, (extra or given).with_weight(), self.estimator.estimator
         FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
         model = self._default_estimator() if self.estimator is None else clone(self.estimator)
-        parameters = model.get_params()
-        if self.random_state is not None and parameters.get("random_state", 0) is None:
-            model.set_params(random_state=random.randint(np.iinfo(np.int32).max))
-        if self.n_jobs is not None and parameters.get("n_jobs", 0) is None:
-            model.set_params(n_jobs=self.n_jobs)
+        settle_open_parameters(model, None if self.random_state is None else random, self.n_jobs)
         given = given.with_weight()
         if extra is None:
-            train, val = divide(given, self.validation_fraction, random, by_class=self._by_class)
+            rows, val = divide(given, self.validation_fraction, random, by_class=self._by_class)
         else:
-            train, val = given, extra.with_weight()
-        y = self._spelled_for(model, train.y)
-        if train.weight is None:
-            return train, val, model.fit(train.X, y)
-        if not has_fit_parameter(model, "sample_weight"):
-            raise InvalidInputError(f"{type(model).__name__} takes no sample_weight; leave it out.")
-        return train, val, model.fit(train.X, y, sample_weight=train.weight)
+            rows, val = given, extra.with_weight()
+        return rows, val, train(model, rows.X, self._spelled_for(model, rows.y), rows.weight)
 
     def _own_names(self) -> tuple[str, ...] | None:
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
@@ -301,12 +286,7 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         forest = Forest.from_model(self.estimator_)
         kind = "classifier" if forest.is_classifier else "regressor"
         self._check_type(kind, type(self.estimator_).__name__)
-        names = self._own_names()
-        # An ensemble may have been trained on arrays, and LightGBM remembers spaces as underscores.
-        written = None if names is None else tuple(name.replace(" ", "_") for name in names)
-        if forest.feature_names in (None, written):
-            forest = replace(forest, feature_names=names)
-        return forest
+        return with_names(forest, self._own_names())
 
     def _workshop(
         self, train: LabelledRows | None, val: LabelledRows, scorer: Callable[..., float]
@@ -379,15 +359,3 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         posed._made, posed._known = made, Known(X, scores, None if decided is None else decided.labels)
         posed.slack_ = 0.0 if decided is None else decided.slack
         return posed
-
-
-@contextmanager
-def _threads(n_jobs: int | None) -> Iterator[None]:
-    """Let kernels use no more threads than `n_jobs`; None leaves the number as it is."""
-    before = numba.get_num_threads()
-    if n_jobs is not None:
-        numba.set_num_threads(min(effective_n_jobs(n_jobs), _MOST_THREADS))
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)

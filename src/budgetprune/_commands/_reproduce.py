@@ -1,0 +1,78 @@
+"""``budgetprune reproduce``."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from budgetprune._commands._failures import fail, needs_extra
+from budgetprune.errors import BudgetPruneError, InvalidInputError
+from budgetprune.experiments import NAMES, Options, find_experiment
+
+
+def _show_names(is_wanted: bool) -> None:
+    if is_wanted:
+        width = max(map(len, NAMES))
+        for name in NAMES:
+            typer.echo(f"{name:{width}}  {find_experiment(name).title}")
+        raise typer.Exit
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(NAMES)}.", show_default=False)],
+    repeats: Annotated[int, typer.Option(min=1, help="Seeds; the paper has 10.")] = 3,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Tiny data, a few seconds: shows that it runs.")
+    ] = False,
+    paper: Annotated[bool, typer.Option("--paper", help="Full grids, no time limit.")] = False,
+    out: Annotated[Path, typer.Option(help="Results go to a folder NAME in this one.")] = Path("output"),
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(help="Folder with data sets; else BUDGETPRUNE_DATA, the cache, or the public source."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Cores to use.")] = 2,
+    listing: Annotated[
+        bool,
+        typer.Option("--list", callback=_show_names, is_eager=True, help="Say what the names stand for."),
+    ] = False,
+) -> None:
+    """Repeat an experiment of the paper: results as JSON, a table, and a figure.
+
+    What is finished is kept: the same command goes on where an interrupted one was.
+    """
+    with needs_extra("reproduce", "matplotlib", "lightgbm", "skimage"):
+        import matplotlib  # noqa: F401
+
+        from budgetprune.experiments._runner import PartError, reproduce
+        from budgetprune.experiments._tables import as_text
+
+        try:
+            options = Options(
+                repeats=repeats, quick=quick, paper=paper, out=out, data_dir=data_dir, jobs=jobs
+            )
+            experiment = find_experiment(name)
+        except InvalidInputError as error:
+            raise typer.BadParameter(str(error)) from error
+    again = "what is finished is kept: the same command goes on from there."
+    try:
+        outcome = reproduce(
+            experiment, options, tell=lambda line: typer.echo(f"budgetprune: {line}", err=True)
+        )
+    except KeyboardInterrupt:
+        typer.echo(f"budgetprune: interrupted; {again}", err=True)
+        raise typer.Exit(130) from None
+    except PartError as error:
+        if not isinstance(error.__cause__, BudgetPruneError | OSError | ImportError):
+            traceback.print_exception(error.__cause__)  # nobody has foreseen it, so it needs to be found
+        fail(f"{error}; {again}")
+    except (BudgetPruneError, OSError, ImportError) as error:
+        fail(str(error))
+    substitute = experiment.substitute(options)
+    for text in ([f"Substitute: {substitute}"] if substitute else []) + [
+        as_text(each) for each in outcome.tables
+    ]:
+        typer.echo(f"\n{text}")
+    typer.echo("\nWritten: " + ", ".join(map(str, outcome.files)))
