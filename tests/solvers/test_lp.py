@@ -96,6 +96,8 @@ def test_network_form_of_any_forest(problem):
 def test_refuses_what_it_cannot_do(problem, monkeypatch):
     with pytest.raises(InvalidInputError, match="lam"):
         _lp.solve(problem, -1.0)
+    with pytest.raises(InvalidInputError, match="time_limit"):
+        _lp.solve(problem, 0.01, time_limit=0.0)
     monkeypatch.setattr(_lp, "MAX_INCIDENCES", 100)
     with pytest.raises(SolverError, match=r"incidences.*parametric.*primal-dual"):
         _lp.solve(problem, 0.01)
@@ -112,3 +114,9 @@ def test_never_passes_on_what_highs_could_not_do(problem, monkeypatch, field, va
     monkeypatch.setattr(_lp, "linprog", half_done)
     with pytest.raises(SolverError, match="HiGHS"):
         _lp.solve(problem, 0.01)
+
+
+def test_gives_up_when_time_is_over(problem):
+    with pytest.raises(SolverError, match=r"[Tt]ime limit"):
+        _lp.solve(problem, 0.01, time_limit=1e-6)
+    assert problem.certify(_lp.solve(problem, 0.01, time_limit=60.0)).gap < 1e-9

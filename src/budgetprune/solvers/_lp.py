@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from budgetprune.errors import SolverError
+from budgetprune.errors import InvalidInputError, SolverError
 from budgetprune.problem import PruningProblem
 from budgetprune.pruning import Pruning
 from budgetprune.solvers._incidences import incidence_rows, incidence_uses
@@ -62,7 +62,7 @@ class Program:
         )
 
 
-def solve(problem: PruningProblem, lam: float) -> Pruning:
+def solve(problem: PruningProblem, lam: float, *, time_limit: float = np.inf) -> Pruning:
     """Find the best pruning by linear programming, with SciPy's HiGHS.
 
     The relaxation of (IP) has integral vertices (Theorem 3.2), so the simplex method ends at a pruning. Slow:
@@ -72,6 +72,8 @@ def solve(problem: PruningProblem, lam: float) -> Pruning:
     ----------
     problem : PruningProblem
     lam : float
+    time_limit : float
+        Seconds that HiGHS may take; if it needs more, that is a `SolverError`.
 
     Returns
     -------
@@ -79,6 +81,8 @@ def solve(problem: PruningProblem, lam: float) -> Pruning:
         Its `dual` proves that it is optimal.
     """
     problem.objective(np.zeros_like(problem.unpruned), lam)  # refuses what is no price
+    if not time_limit > 0:
+        raise InvalidInputError(f"time_limit must be a positive number of seconds, not {time_limit!r}.")
     if problem.n_incidences > MAX_INCIDENCES:
         raise SolverError(
             f"this problem has {problem.n_incidences:,} incidences; solver='lp' is a reference for up to "
@@ -91,7 +95,7 @@ def solve(problem: PruningProblem, lam: float) -> Pruning:
         "A_eq": program.equality,
         "b_eq": np.ones(program.equality.shape[0]),
         "method": "highs-ds",  # the simplex method, because others may stop between vertices
-        "options": {"dual_feasibility_tolerance": TOLERANCE},
+        "options": {"dual_feasibility_tolerance": TOLERANCE, "time_limit": time_limit},
     }
     result: Any = linprog(program.cost, **arguments)
     if not result.success:
