@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from budgetprune._estimator_rows import rows_of
+from budgetprune._growing import with_names
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
@@ -41,9 +41,7 @@ class PricedForest(Priced):
 
     def _take(self, forest: Forest) -> None:
         """Keep the trees, their features called what the user calls them, and the costs as they are now."""
-        names = self._own_names()
-        # Libraries may have been given bare arrays, and some change the names that they are given.
-        self.forest_ = forest if names is None else replace(forest, feature_names=names)
+        self.forest_ = with_names(forest, self._own_names())
         self._prices = self._resolve_costs()
         if forest.classes is not None:
             self.classes_: NDArray[Any] = np.asarray(forest.classes)

@@ -1,0 +1,39 @@
+"""What estimators do that have another one inside: seed it, train it, and name the features of its forest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import has_fit_parameter
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+
+
+def settle_open_parameters(model: Any, random: np.random.RandomState | None, n_jobs: int | None) -> None:
+    """Give a model a seed and a number of jobs, where it leaves them open and there are some to give."""
+    parameters = model.get_params()
+    if random is not None and parameters.get("random_state", 0) is None:
+        model.set_params(random_state=random.randint(np.iinfo(np.int32).max))
+    if n_jobs is not None and parameters.get("n_jobs", 0) is None:
+        model.set_params(n_jobs=n_jobs)
+
+
+def train(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit a model, with weights if there are any, and return it."""
+    if sample_weight is None:
+        return model.fit(X, y)
+    if not has_fit_parameter(model, "sample_weight"):
+        raise InvalidInputError(f"{type(model).__name__} takes no sample_weight; leave it out.")
+    return model.fit(X, y, sample_weight=sample_weight)
+
+
+def with_names(forest: Forest, names: tuple[str, ...] | None) -> Forest:
+    """Call the features what the user calls them, unless the model knows them by other names.
+
+    An ensemble may have been trained on arrays, and LightGBM remembers spaces as underscores.
+    """
+    written = None if names is None else tuple(name.replace(" ", "_") for name in names)
+    return replace(forest, feature_names=names) if forest.feature_names in (None, written) else forest
