@@ -22,6 +22,10 @@ class SolverError(BudgetPruneError, RuntimeError):
     """A solver could not deliver what it promises."""
 
 
+class DatasetError(BudgetPruneError, OSError):
+    """A data set that is not there, cannot be fetched, or is not what it should be."""
+
+
 class AcquisitionError(BudgetPruneError, RuntimeError):
     """A source could not be fetched.
 

@@ -1,0 +1,33 @@
+"""The data sets of the paper, and more whose features have a price.
+
+Each ``load_*`` looks in the folder that the environment variable ``BUDGETPRUNE_DATA`` names, then in
+`data_home` (by default ``budgetprune`` in scikit-learn's data home), and then asks the public source, whose
+answer is checked and kept in `data_home`. Folders hold ``.npz`` files without pickle (`X`, `y`,
+`feature_names`, and where they exist `split`, `qid`, `costs`, `groups`, `discount_costs`), or the files of
+the public source as they are.
+"""
+
+from budgetprune.datasets._covertype import load_covertype
+from budgetprune.datasets._dataset import TEST, TRAIN, VALIDATION, Dataset
+from budgetprune.datasets._medical import load_heart, load_thyroid
+from budgetprune.datasets._miniboone import load_miniboone, load_miniboone_tiny
+from budgetprune.datasets._mq2008 import load_mq2008
+from budgetprune.datasets._yahoo import YAHOO_PRICES, load_yahoo_costs, load_yahoo_ltr
+from budgetprune.errors import DatasetError
+
+__all__ = [
+    "TEST",
+    "TRAIN",
+    "VALIDATION",
+    "YAHOO_PRICES",
+    "Dataset",
+    "DatasetError",
+    "load_covertype",
+    "load_heart",
+    "load_miniboone",
+    "load_miniboone_tiny",
+    "load_mq2008",
+    "load_thyroid",
+    "load_yahoo_costs",
+    "load_yahoo_ltr",
+]

@@ -1,0 +1,68 @@
+"""Folders where data sets may be, and the ``.npz`` files in them."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from budgetprune._files import written_atomically
+from budgetprune.datasets._dataset import Arrays, Folder, check_arrays
+from budgetprune.errors import DatasetError
+
+VARIABLE = "BUDGETPRUNE_DATA"
+
+
+def home_folder(data_home: Folder | None) -> Path:
+    """The folder where fetched data sets are kept, which need not exist."""
+    if data_home is not None:
+        return Path(data_home).expanduser()
+    # What sklearn.datasets.get_data_home returns; but that makes the folder, even if one only looks.
+    return Path(os.environ.get("SCIKIT_LEARN_DATA", "~/scikit_learn_data")).expanduser() / "budgetprune"
+
+
+def folders(data_home: Folder | None) -> Iterator[Path]:
+    """Where to look, in this order."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        folder = Path(named).expanduser()
+        if not folder.is_dir():
+            raise DatasetError(f"{VARIABLE} is {named!r}, which is no folder; correct it or unset it.")
+        yield folder
+    yield home_folder(data_home)
+
+
+def read_npz(file: Path) -> Arrays:
+    """Read all arrays of a file, without trusting it."""
+    with damage(file):
+        if not zipfile.is_zipfile(file):
+            raise ValueError("it is no .npz file, or not all of one")
+        with np.load(file, allow_pickle=False) as archive:
+            arrays = dict(archive)
+    return check_arrays(arrays, str(file))
+
+
+def write_npz(file: Path, arrays: Arrays) -> None:
+    """Write arrays all at once, or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with written_atomically(file) as handle:
+        np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
+
+
+@contextmanager
+def damage(file: Path) -> Iterator[None]:
+    """Turn whatever can be wrong with the content of a file into one clear error."""
+    try:
+        yield
+    except DatasetError:
+        raise
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise DatasetError(
+            f"{file} is damaged, or not in the format that it should have ({type(error).__name__}: {error}); "
+            "delete it and load again, or put a good copy in its place."
+        ) from error
