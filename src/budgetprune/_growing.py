@@ -6,10 +6,26 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
+from budgetprune.forest._registry import check_supported
+
+
+def supported_model(estimator: Any) -> Any:
+    """Return an estimator that can be grown, or what is inside a frozen one, if it can become a `Forest`."""
+    if isinstance(estimator, FrozenEstimator):
+        estimator = estimator.estimator
+    elif not hasattr(estimator, "fit") or isinstance(estimator, type):
+        name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+        raise UnsupportedModelError(
+            f"estimator must be a model with a fit method, not {name}; write "
+            + (f"{name}(...)." if isinstance(estimator, type) else "FrozenEstimator(model) if it is fitted.")
+        )
+    check_supported(estimator)
+    return estimator
 
 
 def settle_open_parameters(model: Any, random: np.random.RandomState | None, n_jobs: int | None) -> None:

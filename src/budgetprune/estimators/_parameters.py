@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
-from budgetprune.errors import InvalidInputError, UnsupportedModelError
-from budgetprune.forest._registry import check_supported
+from budgetprune._growing import supported_model
+from budgetprune.errors import InvalidInputError
 from budgetprune.problem._checks import at_least_zero
 from budgetprune.problem._errors import Estimate
 from budgetprune.ranking import RankingScorer
@@ -34,10 +34,10 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
         at_least_zero(estimator.budget, "budget")
     if estimator.lam is not None:
         at_least_zero(estimator.lam, "lam")
-    _one_of("error", estimator.error, ("auto", *get_args(Estimate)))
-    _one_of("loss", estimator.loss, (None, *estimator._losses))
-    _one_of("refit", estimator.refit, ("auto", None, *estimator._refits))
-    _one_of("solver", estimator.solver, tuple(SOLVERS))
+    one_of("error", estimator.error, ("auto", *get_args(Estimate)))
+    one_of("loss", estimator.loss, (None, *estimator._losses))
+    one_of("refit", estimator.refit, ("auto", None, *estimator._refits))
+    one_of("solver", estimator.solver, tuple(SOLVERS))
     if not (isinstance(estimator.ridge, str) and estimator.ridge == "auto"):
         at_least_zero(estimator.ridge, "ridge")
     between_zero_and_one("validation_fraction", estimator.validation_fraction, ends=False)
@@ -91,7 +91,7 @@ def between_zero_and_one(name: str, value: Any, *, ends: bool) -> None:
 
 
 def _check_counting(estimator: BudgetPruneBase) -> None:
-    _one_of("counting", estimator.counting, ("full", "decided"))
+    one_of("counting", estimator.counting, ("full", "decided"))
     slack, tolerance = estimator.slack, estimator._tolerance
     if not (isinstance(slack, str) and slack == "auto") and not _is_slack(slack):
         raise InvalidInputError(
@@ -119,18 +119,9 @@ def _is_slack(value: Any) -> bool:
 
 
 def _check_model(estimator: BudgetPruneBase) -> None:
-    model = estimator.estimator
-    if model is None:
+    if estimator.estimator is None:
         return
-    if isinstance(model, FrozenEstimator):
-        model = model.estimator
-    elif not hasattr(model, "fit") or isinstance(model, type):
-        name = model.__name__ if isinstance(model, type) else type(model).__name__
-        raise UnsupportedModelError(
-            f"estimator must be a model with a fit method, not {name}; write "
-            + (f"{name}(...)." if isinstance(model, type) else "FrozenEstimator(model) if it is fitted.")
-        )
-    check_supported(model)
+    model = supported_model(estimator.estimator)
     if hasattr(model, "__sklearn_tags__"):  # a Booster of another library has none
         estimator._check_type(get_tags(model).estimator_type, type(model).__name__)
 
@@ -140,6 +131,7 @@ def _is_infinite(budget: Any) -> bool:
     return isinstance(budget, float | np.floating) and budget == np.inf
 
 
-def _one_of(name: str, value: Any, options: tuple[Any, ...]) -> None:
+def one_of(name: str, value: Any, options: tuple[Any, ...]) -> None:
+    """Raise unless `value` is one of the options."""
     if not any(value is option or (isinstance(value, str) and value == option) for option in options):
         raise InvalidInputError(f"{name}={value!r} is unknown; use {', '.join(map(repr, options))}.")
