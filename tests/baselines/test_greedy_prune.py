@@ -26,7 +26,6 @@ from ..solvers.strategies import (
     random_weight,
 )
 
-
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
