@@ -22,16 +22,15 @@ from itertools import cycle
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
-from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.measure import BenchmarkError, stage
 from benchmarks.report import Row
+from benchmarks.shapes import Rows, settings
 from budgetprune import BudgetPredictor, Forest
 
 HOST = "127.0.0.1"
-N_FEATURES = 50
+N_ASKED = 1000  # rows that are asked about
 BAR = 0.5
 
 
@@ -65,19 +64,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def prepare(model: Path, n_trees: int) -> dict[str, list[bytes]]:
     """Save a forest, and write down what will be asked about rows that it has not seen."""
-    X, y = make_classification(6000, N_FEATURES, n_informative=20, random_state=0)
-    X = X.astype(np.float32)
-    forest = RandomForestClassifier(n_trees, random_state=0, n_jobs=2).fit(X[:5000], y[:5000])
-    predictor = BudgetPredictor(Forest.from_model(forest))
+    X, y = rows_of_miniboone()
+    forest = RandomForestClassifier(n_trees, criterion="entropy", max_features=None, random_state=0, n_jobs=2)
+    predictor = BudgetPredictor(Forest.from_model(forest.fit(X[N_ASKED:], y[N_ASKED:])))
     predictor.save(model)
-    rows = [dict(zip(predictor.feature_names, row, strict=True)) for row in X[5000:].tolist()]
+    rows = [dict(zip(predictor.feature_names, row, strict=True)) for row in X[:N_ASKED].tolist()]
     # A dialogue on its way: some of the values are there.
-    begun = [dict(list(row.items())[: k % N_FEATURES]) for k, row in enumerate(rows)]
+    begun = [dict(list(row.items())[: k % X.shape[1]]) for k, row in enumerate(rows)]
     return {
         "empty": [_request("GET", "/healthz", b"")],
         "decide": [_request("POST", "/v1/decide", _body(row)) for row in rows],
         "step": [_request("POST", "/v1/step", _body(row)) for row in begun],
     }
+
+
+def rows_of_miniboone() -> Rows:
+    """Rows of MiniBooNE where it is at hand, made ones of its shape elsewhere."""
+    found = {setting.name: setting for setting in settings()}
+    setting = found.get("MiniBooNE", found["MiniBooNE shape"])
+    X, y = setting.load()
+    print(f"  rows of {setting.name}", file=sys.stderr)
+    return X[: setting.n_train], y[: setting.n_train]
 
 
 def measure(port: int, requests: dict[str, list[bytes]], options: argparse.Namespace) -> dict[str, float]:

@@ -12,10 +12,35 @@ from scipy.special import expit, logsumexp
 
 from budgetprune.forest import Forest
 from budgetprune.predictor._aim import EPSILON, Aim, rounding_error
-from budgetprune.predictor._kernels import COMPLETE, Told, bound
+from budgetprune.predictor._kernels import COMPLETE, bound
 from budgetprune.predictor._tables import Trees, trees_of
 
 TINY = float(np.finfo(np.float64).tiny)
+
+
+class Told(NamedTuple):
+    """All that the kernels tell about one example.
+
+    Attributes
+    ----------
+    label, why, source : see `survey`
+    is_certain : whether the label is certain without slack too
+    order : the sources that were acquired, one after the other
+    is_wanted : by source: some tree stands at a feature that needs it and can be had
+    known : by feature
+    scores : where the trees stand, by output; not divided
+    bounds : of where the sums can go, by direction, of shape (2, n_directions)
+    """
+
+    label: int
+    why: int
+    source: int
+    is_certain: bool
+    order: list[int]
+    is_wanted: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    bounds: NDArray[np.float64]
 
 
 class Both(NamedTuple):
@@ -60,9 +85,9 @@ class Outlook:
         forest, is_complete = self._forest, told.why == COMPLETE
         if self._are_shares:
             bounds = told.bounds if is_complete else self._score_bounds(row, told)
-            found: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
-            found = shares_between(told.scores, bounds, is_complete, self._guard, forest.divisor)
-            return found
+            found = np.empty((3, forest.n_outputs))
+            fill_shares(told.scores, bounds, is_complete, self._guard, forest.divisor, found)
+            return found[0], found[1], found[2]
         scores = told.scores[np.newaxis] / forest.divisor
         now = forest.probabilities(scores)[0] if forest.is_classifier else forest.answers(scores)
         if is_complete:
@@ -78,11 +103,11 @@ class Outlook:
         """
         if self._aim.weights is None:
             return told.bounds[:, : self._forest.n_outputs]
-        found: NDArray[np.float64]
+        found = np.empty((2, 2))
         if self._both is None:
-            found = bound(row, told.known, self.trees, self._aim.rule)
+            found[:] = bound(row, told.known, self.trees, self._aim.rule)
         else:
-            found = bounds_of_both(told.bounds, *self._both)
+            fill_both(told.bounds, *self._both, found)
         return found
 
     def _linked(
@@ -124,31 +149,40 @@ def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> ND
 
 
 # --- Arrays with an entry per class: so short that calls of numpy take longer than what they do -------------
+# They are filled, not returned: what a kernel makes takes numba a microsecond each to hand over.
 
 
 @njit(cache=True)
-def bounds_of_both(
-    bounds: NDArray[np.float64], first: float, second: float, least_sum: float, most_sum: float
-) -> NDArray[np.float64]:
+def fill_both(
+    bounds: NDArray[np.float64],
+    first: float,
+    second: float,
+    least_sum: float,
+    most_sum: float,
+    found: NDArray[np.float64],
+) -> None:
     """Bounds of two scores from those of the direction that combines them; see `Both`."""
-    least, most = bounds[0, 0], bounds[1, 0]
-    found = np.empty((2, 2))
-    found[0, 0], found[0, 1] = second * least_sum - most, least - first * least_sum
-    found[1, 0], found[1, 1] = second * most_sum - least, most - first * most_sum
-    return found / (second - first)
+    least, most, factor = bounds[0, 0], bounds[1, 0], 1 / (second - first)
+    found[0, 0], found[0, 1] = factor * (second * least_sum - most), factor * (least - first * least_sum)
+    found[1, 0], found[1, 1] = factor * (second * most_sum - least), factor * (most - first * most_sum)
 
 
 @njit(cache=True)
-def shares_between(
-    scores: NDArray[np.float64], bounds: NDArray[np.float64], is_complete: bool, guard: float, divisor: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def fill_shares(
+    scores: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    is_complete: bool,
+    guard: float,
+    divisor: float,
+    found: NDArray[np.float64],
+) -> None:
     """Averages that are not below 0 nor above 1, and their bounds, from sums and theirs."""
-    shares = scores / divisor
-    if is_complete:
-        return shares, shares.copy(), shares.copy()
-    low = np.maximum((bounds[0] - guard) / divisor, 0.0)
-    high = np.minimum((bounds[1] + guard) / divisor, 1.0)
-    return between(shares, low, high), low, high
+    for k in range(scores.size):
+        found[:, k] = scores[k] / divisor
+        if not is_complete:
+            found[1, k] = max((bounds[0, k] - guard) / divisor, 0.0)
+            found[2, k] = min((bounds[1, k] + guard) / divisor, 1.0)
+    found[0] = between(found[0], found[1], found[2])
 
 
 @njit(cache=True)

@@ -16,9 +16,8 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import _kernels
 from budgetprune.predictor._aim import Order, aim_of
-from budgetprune.predictor._bounds import Outlook
+from budgetprune.predictor._bounds import Outlook, Told
 from budgetprune.predictor._decision import Decision, Simulation
-from budgetprune.predictor._kernels import Told
 from budgetprune.predictor._state import State, ignorant_state
 from budgetprune.predictor._tables import Sources, sources_of, trees_of
 from budgetprune.predictor._values import Values
@@ -72,7 +71,7 @@ class Engine:
         self.is_free = self.sources.price == 0
         self.is_known_for_free = self.known_from(self.is_free)
         self._all_available = np.ones_like(self.is_free)
-        self._decide_one: Callable[..., Told] | None = None
+        self._decide_one: Callable[..., tuple[int, int, int, bool, int]] | None = None
 
     def _source_names(self) -> tuple[str, ...]:
         # A free feature is asked for by its own name; a source of that name which no feature needs steps
@@ -127,12 +126,14 @@ class Engine:
 
         `sources` are this engine's, with the prices that are still to be paid.
         """
+        order = np.empty(n_steps, np.int32)
+        is_wanted, known_then = np.empty(acquired.size, np.bool_), np.empty(known.size, np.bool_)
+        scores, bounds = np.empty(self.forest.n_outputs), np.empty(self.trees.base.shape)
         arguments = (
             row,
             known,
             acquired,
             is_available,
-            n_steps,
             self.trees,
             sources,
             self.rule,
@@ -142,11 +143,17 @@ class Engine:
             self.forest.tree_output,
             self.forest.base,
             self._ignorant,
+            order,
+            is_wanted,
+            known_then,
+            scores,
+            bounds,
         )
         if self._decide_one is None:
             self._decide_one = machine_code(_kernels.decide_one, arguments)
-        told: Told = self._decide_one(*arguments)
-        return told
+        label, why, source, is_certain, n_acquired = self._decide_one(*arguments)
+        taken = order[:n_acquired].tolist()
+        return Told(label, why, source, is_certain, taken, is_wanted, known_then, scores, bounds)
 
     @cached_property
     def _ignorant(self) -> State:
@@ -159,8 +166,8 @@ class Engine:
         """Decide one example whose values are all at hand."""
         sources, free = self.sources, self.is_free
         told = self.run(row, self.is_known_for_free, free, self._all_available, sources, money, free.size)
-        order = told.order.tolist()
-        return self.decision(row, told, sources, sum([self._price[s] for s in order]), order)
+        cost = sum([self._price[s] for s in told.order])
+        return self.decision(row, told, sources, cost, told.order)
 
     def decision(
         self, row: NDArray[Any], told: Told, sources: Sources, cost: float, order: list[int]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit, prange
@@ -352,38 +352,12 @@ def replay_block(
         label[i] = possible_label(label[i], why[i], rule, trees.scale, scores[i], state)
 
 
-class Told(NamedTuple):
-    """All about one example.
-
-    Attributes
-    ----------
-    label, why, source : see `survey`
-    is_certain : whether the label is certain without slack too
-    order : the sources that were acquired, one after the other
-    is_wanted : by source: some tree stands at a feature that needs it and can be had
-    known : by feature
-    scores : where the trees stand, by output; not divided
-    bounds : of where the sums can go, by direction, of shape (2, n_directions)
-    """
-
-    label: int
-    why: int
-    source: int
-    is_certain: bool
-    order: NDArray[np.int32]
-    is_wanted: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-    scores: NDArray[np.float64]
-    bounds: NDArray[np.float64]
-
-
 @njit(cache=True)
 def decide_one(
     row: NDArray[Any],
     known: NDArray[np.bool_],
     acquired: NDArray[np.bool_],
     is_available: NDArray[np.bool_],
-    n_steps: int,
     trees: Trees,
     sources: Sources,
     rule: Rule,
@@ -393,10 +367,16 @@ def decide_one(
     tree_output: NDArray[np.int32],
     base: NDArray[np.float64],
     begun: State,
-) -> Told:
-    """Take one example at most `n_steps` further, and tell all about it.
+    order: NDArray[np.int32],
+    is_wanted: NDArray[np.bool_],
+    known_then: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+) -> tuple[int, int, int, bool, int]:
+    """Take one example further, as far as `order` has room, and tell all about it; see `Told`.
 
-    `begun` is where all examples begin as long as nothing is known.
+    `begun` is where all examples begin as long as nothing is known. The last five arguments are filled:
+    arrays that a kernel makes take numba longer to hand over.
     """
     state = new_state(trees, rule, known.size, acquired.size)
     is_begun = not known.any()
@@ -407,25 +387,30 @@ def decide_one(
     state.is_available[:] = is_available
     if not is_begun:
         begin(row, trees, rule, slack, state)
-    order = np.empty(n_steps, dtype=np.int32)
     label, why, source, n_acquired = run(row, trees, sources, rule, slack, money, order, state)
-    is_wanted = np.zeros(acquired.size, dtype=np.bool_)
-    for k in np.flatnonzero(state.n_standing):
-        needs = sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]
-        can_be_had = True
-        for s in needs:
-            can_be_had &= is_available[s]
-        for s in needs:
-            is_wanted[s] |= can_be_had
-    scores = np.empty(base.size)
+    known_then[:] = state.known
+    find_wanted(sources, state, is_wanted)
     standing_scores(value, tree_output, base, rule, trees.scale, state, scores)
     label = possible_label(label, why, rule, trees.scale, scores, state)
     is_certain = why == CERTAIN
     if slack > 0:
         begin(row, trees, rule, 0.0, state)
         is_certain = certain_label(rule, state.total, trees.scale) != NO_LABEL
-    bounds = state.total / trees.scale
-    return Told(label, why, source, is_certain, order[:n_acquired], is_wanted, state.known, scores, bounds)
+    bounds[:] = state.total / trees.scale
+    return label, why, source, is_certain, n_acquired
+
+
+@njit(cache=True)
+def find_wanted(sources: Sources, state: State, is_wanted: NDArray[np.bool_]) -> None:
+    """Mark the sources that some tree waits for, and that are of use: all that a feature needs can be had."""
+    is_wanted[:] = False
+    for k in np.flatnonzero(state.n_standing):
+        needs = sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]
+        can_be_had = True
+        for s in needs:
+            can_be_had &= state.is_available[s]
+        for s in needs:
+            is_wanted[s] |= can_be_had
 
 
 @njit(cache=True)
