@@ -6,85 +6,24 @@ Imports nothing of ours, so that its process holds what OR-tools needs and no mo
 from __future__ import annotations
 
 import os
-from time import perf_counter
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-from ortools.graph.python.max_flow import SimpleMaxFlow
 
+if TYPE_CHECKING:
+    from budgetprune.experiments._ortools_flow import FlowGraph, build_flow, solve_flow
+else:
+    # From the file itself: the package around it would bring all its imports.
+    from importlib.util import module_from_spec, spec_from_file_location
 
-class FlowGraph(NamedTuple):
-    """A closure problem in integers.
+    _file = Path(__file__).resolve().parents[1] / "src/budgetprune/experiments/_ortools_flow.py"
+    _spec = spec_from_file_location("_ortools_flow", _file)
+    _flow = module_from_spec(_spec)
+    _spec.loader.exec_module(_flow)
+    FlowGraph, build_flow, solve_flow = _flow.FlowGraph, _flow.build_flow, _flow.solve_flow
 
-    Attributes
-    ----------
-    gain : int64 array of shape (n_blocks,)
-    parent : int32 array of shape (n_blocks,)
-        -1 at roots.
-    arc_start, arc_pair : integer arrays
-        Block u needs the pairs ``arc_pair[arc_start[u]:arc_start[u + 1]]``.
-    price : float64 array of shape (n_pairs,)
-        In units of gain, at lambda 1.
-    """
-
-    gain: NDArray[np.int64]
-    parent: NDArray[np.int32]
-    arc_start: NDArray[Any]
-    arc_pair: NDArray[np.int32]
-    price: NDArray[np.float64]
-
-    def capacity(self, lam: float) -> NDArray[np.int64]:
-        """What each pair costs, rounded up as in our own solver."""
-        return np.ceil(lam * self.price).astype(np.int64)
-
-    def value(self, keep: NDArray[np.bool_], lam: float) -> int:
-        """What a closed set of blocks is worth."""
-        is_paid = np.zeros(len(self.price), np.bool_)
-        is_paid[self.arc_pair[np.repeat(keep, np.diff(self.arc_start))]] = True
-        return int(self.gain[keep].sum() - self.capacity(lam)[is_paid].sum())
-
-
-def build_flow(graph: FlowGraph, lam: float) -> tuple[SimpleMaxFlow, int, int]:
-    """Hand the graph to OR-tools, in pieces, so that the arrays on the way are soon gone again.
-
-    Returns
-    -------
-    flow : SimpleMaxFlow
-    origin, sink : int
-    """
-    n_blocks, n_pairs = len(graph.gain), len(graph.price)
-    origin, sink = n_blocks + n_pairs, n_blocks + n_pairs + 1
-    blocks, pairs = np.arange(n_blocks), np.arange(n_pairs)
-    capacity = graph.capacity(lam)
-    earns, loses, has_parent = graph.gain > 0, graph.gain < 0, graph.parent >= 0
-    flow = SimpleMaxFlow()
-
-    def add(tail: Any, head: Any, capacity: Any) -> None:
-        arrays = np.broadcast_arrays(np.int32(tail), np.int32(head), np.int64(capacity))
-        flow.add_arcs_with_capacity(*arrays)
-
-    add(origin, blocks[earns], graph.gain[earns])
-    add(blocks[loses], sink, -graph.gain[loses])
-    add(blocks[has_parent], graph.parent[has_parent], graph.gain[earns].sum())
-    # Any amount would do from a block to its pair; the pair's own capacity is what OR-tools is fastest with.
-    add(
-        np.repeat(np.int32(blocks), np.diff(graph.arc_start)),
-        n_blocks + graph.arc_pair,
-        capacity[graph.arc_pair],
-    )
-    add(n_blocks + pairs, sink, capacity)
-    return flow, origin, sink
-
-
-def solve_flow(flow: SimpleMaxFlow, origin: int, sink: int) -> float:
-    """Time OR-tools' `solve` alone."""
-    start = perf_counter()
-    status = flow.solve(origin, sink)
-    elapsed = perf_counter() - start
-    if status != flow.OPTIMAL:
-        raise RuntimeError(f"OR-tools ended with {status}.")
-    return elapsed
+__all__ = ["FlowGraph", "build_flow", "solve_file", "solve_flow"]
 
 
 def solve_file(file: str | os.PathLike[str], lam: float) -> float:
