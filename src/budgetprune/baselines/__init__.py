@@ -1,8 +1,20 @@
 """Rivals: other ways to predict on a budget, each a scikit-learn estimator that knows its prices."""
 
+from budgetprune.baselines._budget_rf import BudgetRF
 from budgetprune.baselines._ccp import CCP, ccp_curve
 from budgetprune.baselines._curve import PruningCurve
+from budgetprune.baselines._greedy_miser import GreedyMiser, GreedyMiserRegressor
 from budgetprune.baselines._greedy_prune import GreedyPrune, greedy_curve
 from budgetprune.baselines._plain import PlainForest
 
-__all__ = ["CCP", "GreedyPrune", "PlainForest", "PruningCurve", "ccp_curve", "greedy_curve"]
+__all__ = [
+    "CCP",
+    "BudgetRF",
+    "GreedyMiser",
+    "GreedyMiserRegressor",
+    "GreedyPrune",
+    "PlainForest",
+    "PruningCurve",
+    "ccp_curve",
+    "greedy_curve",
+]

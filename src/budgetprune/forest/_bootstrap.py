@@ -25,7 +25,8 @@ def in_bag_counts(model: Any, n_rows: int) -> NDArray[np.int32]:
         )
     if is_single_tree:
         return np.ones((1, n_rows), dtype=np.int32)
-    counts = np.empty((len(model.estimators_), n_rows), dtype=np.int32)
-    for row, sample in zip(counts, model.estimators_samples_, strict=True):
+    samples = model.estimators_samples_
+    counts = np.empty((len(samples), n_rows), dtype=np.int32)
+    for row, sample in zip(counts, samples, strict=True):
         row[:] = np.bincount(sample, minlength=n_rows)
     return counts

@@ -42,7 +42,7 @@ ARRAYS: dict[str, Any] = {
 _OPTIONAL = ("class_weight", "variance", "classes", "tree_round", "split_gain")
 _TWO_DIMENSIONAL = ("value", "class_weight")
 _FINITE = ("value", "weight", "class_weight", "variance", "base", "split_gain")
-_PER_NODE = (
+PER_NODE = (
     "parent",
     "left",
     "right",
@@ -138,7 +138,7 @@ def _check_shapes(forest: Forest) -> None:
         n_dimensions = 2 if name in _TWO_DIMENSIONAL else 1
         _require(array.ndim == n_dimensions, f"{name} must be {('one', 'two')[n_dimensions - 1]}-dimensional")
         _require(
-            name not in _PER_NODE or len(array) == n_nodes, f"{name} must have one entry per node ({n_nodes})"
+            name not in PER_NODE or len(array) == n_nodes, f"{name} must have one entry per node ({n_nodes})"
         )
 
 

@@ -1,0 +1,27 @@
+"""The gate for parameters of grown trees: what cannot work is refused before any work starts."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from budgetprune.errors import InvalidInputError
+
+_ANY_DEPTH = np.iinfo(np.int32).max
+
+
+def whole_number(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number of at least `least` and at most `most`."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if is_whole and value >= least and (most is None or value <= most):
+        return int(value)
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise InvalidInputError(f"{name} must be a whole number {bounds}, not {value!r}.")
+
+
+def tree_limits(estimator: Any) -> tuple[int, int]:
+    """Return an estimator's `max_depth` and `min_samples_leaf`."""
+    depth = _ANY_DEPTH if estimator.max_depth is None else whole_number("max_depth", estimator.max_depth, 1)
+    return depth, whole_number("min_samples_leaf", estimator.min_samples_leaf, 1)
