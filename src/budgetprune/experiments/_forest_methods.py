@@ -1,0 +1,162 @@
+"""Averaged trees: the forest itself, limits on its depth, ways to prune it, and forests grown for cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from budgetprune.acquisition import sources_used
+from budgetprune.baselines import BudgetRF, PlainForest, ccp_curve, greedy_curve
+from budgetprune.costs import CostTable
+from budgetprune.experiments._contest import Contest, Point, coarse_to_fine
+from budgetprune.forest import Forest
+from budgetprune.path import PruningPath
+from budgetprune.problem import PruningProblem
+
+
+@dataclass(frozen=True, eq=False)
+class PricedModel:
+    """A forest with prices: what a contest needs to know of a pruning."""
+
+    forest: Forest
+    prices: CostTable
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.forest.predict(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        return self.forest.predict_proba(X)
+
+    def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
+        return self.prices.total(sources_used(self.forest, self.prices, X))
+
+
+def grown(contest: Contest) -> Any:
+    """The base forest, grown on T once for all methods that prune it."""
+
+    def grow() -> Any:
+        return clone(contest.base).fit(contest.split.train.X, contest.split.train.y)
+
+    return contest.shared("forest", grow)
+
+
+def base_problem(contest: Contest) -> PruningProblem:
+    """The paper's program for it: in-bag errors, costs counted on V."""
+
+    model = grown(contest)
+
+    def build() -> PruningProblem:
+        forest = Forest.from_model(model)
+        return PruningProblem(forest, contest.split.val.X, costs=contest.costs, error="in-bag")
+
+    return contest.shared("problem", build)
+
+
+def unpruned(contest: Contest) -> Iterator[Point]:
+    problem = base_problem(contest)
+    yield contest.point("all splits", PricedModel(problem.forest, problem.costs))
+
+
+def limited_depth(contest: Contest) -> Iterator[Point]:
+    def train(rows: Any, depth: int) -> Any:
+        model = PlainForest(clone(contest.base).set_params(max_depth=depth), costs=contest.costs)
+        return model.fit(rows.X, rows.y)
+
+    depths = contest.grids.depths
+    for k in contest.deadline.within(coarse_to_fine(np.sqrt(depths)), at_least=2):
+        make = partial(train, depth=depths[k])
+        again = partial(make, contest.split.train_and_val)
+        yield contest.point(f"max_depth {depths[k]}", make(contest.split.train), again)
+
+
+# --- Prunings of the base forest ----------------------------------------------------------------------------
+
+
+def paper_path(contest: Contest) -> PruningPath:
+    """All optimal prunings of the base forest."""
+    problem = base_problem(contest)
+    return contest.shared("path", problem.path)
+
+
+def paper_pruning(contest: Contest) -> Iterator[Point]:
+    problem, path = base_problem(contest), paper_path(contest)
+    yield from _along(contest, problem, path.cost, path.lam, lambda k: path[k].forest, "lambda")
+
+
+def cost_complexity(contest: Contest) -> Iterator[Point]:
+    problem = base_problem(contest)
+    # As the trees were grown, and the other impurity that is in use.
+    for criterion in contest.deadline.within((None, "gini")):
+        curve = ccp_curve(problem.forest, criterion)
+        name = "alpha" if criterion is None else f"{criterion}, alpha"
+        yield from _along(contest, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, name)
+
+
+def greedy(contest: Contest) -> Iterator[Point]:
+    problem = base_problem(contest)
+    curve = greedy_curve(problem)
+    yield from _along(contest, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, "steps")
+
+
+def _along(
+    contest: Contest,
+    problem: PruningProblem,
+    cost: NDArray[np.float64],
+    parameter: NDArray[np.float64],
+    forest: Callable[[int], Forest],
+    name: str,
+) -> Iterator[Point]:
+    """Judge points of nested prunings whose costs on V are known, so spread out that they tell most."""
+    points = coarse_to_fine(np.sqrt(cost), contest.grids.n_prunings)
+    for k in map(int, contest.deadline.within(points, at_least=2)):
+        model = PricedModel(forest(k), problem.costs)
+        score = contest.measure(model, contest.split.val)
+        yield Point(f"{name} {parameter[k]:.6g}", float(cost[k]), score, partial(_same, model))
+
+
+def _same(model: Any) -> Any:
+    return model
+
+
+# --- Grown for cost -----------------------------------------------------------------------------------------
+
+
+def budget_rf(contest: Contest) -> Iterator[Point]:
+    base = contest.base.get_params()
+
+    def train(rows: Any, impurity: str, threshold: float) -> BudgetRF:
+        if impurity == "pairs":
+            threshold *= len(rows)  # a share of the rows
+        return BudgetRF(
+            base["n_estimators"],
+            impurity=impurity,
+            rule="expected" if impurity == "entropy" else "minimax",
+            threshold=threshold,
+            max_features=base["max_features"],
+            costs=contest.costs,
+            n_jobs=contest.jobs,
+            random_state=contest.seed,
+        ).fit(rows.X, rows.y)
+
+    grids = contest.grids
+    entropy = [("entropy", grids.bits[k]) for k in coarse_to_fine(grids.bits)]
+    pairs = [("pairs", grids.pairs[k]) for k in coarse_to_fine(np.sqrt(grids.pairs))]
+    # The ends of both, and then on in turns.
+    settings = entropy[:2] + pairs[:2] + _in_turns(entropy[2:], pairs[2:])
+    for impurity, threshold in contest.deadline.within(settings, at_least=2):
+        make = partial(train, impurity=impurity, threshold=threshold)
+        again = partial(make, contest.split.train_and_val)
+        yield contest.point(f"{impurity}, threshold {threshold:g}", make(contest.split.train), again)
+
+
+def _in_turns(one: list[Any], other: list[Any]) -> list[Any]:
+    """Both lists, one item of each after the other."""
+    turns = [item for both in zip(one, other, strict=False) for item in both]
+    shared = min(len(one), len(other))
+    return turns + one[shared:] + other[shared:]

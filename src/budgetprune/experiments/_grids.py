@@ -1,0 +1,85 @@
+"""What each method is tuned over. Time limits decide how far a method gets; the order is from coarse to fine.
+
+Weights of costs are in units of one feature of average price.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class BoostingGrid:
+    """Boosted trees: the weight of costs, the size of trees, and how many rounds of them are used.
+
+    Attributes
+    ----------
+    weights : tuple of float
+        GreedyMiser's lambda; CEGB's tradeoff for each row that pays.
+    sizes : tuple of int
+        Leaves of a tree (CEGB), depth (GreedyMiser); the best guess first.
+    rounds : tuple of int
+        A model is trained for the most, and seen after each.
+    least_hessian : float
+        Per leaf; with less, LightGBM may run away on rare classes.
+    """
+
+    weights: tuple[float, ...]
+    sizes: tuple[int, ...]
+    rounds: tuple[int, ...]
+    learning_rate: float = 0.1
+    least_hessian: float = 1e-3
+
+
+@dataclass(frozen=True)
+class Grids:
+    """The grids of all methods.
+
+    Attributes
+    ----------
+    n_prunings : int
+        Points of a pruned forest's path that are tried, whichever method has pruned it.
+    depths : of forests whose depth is limited
+    budgets : shares of the unpruned forest's cost at which our estimators make their choices
+    bits, pairs : thresholds of BudgetRF: entropy in bits, and rows of a class as shares of all rows
+    miser, lazy, coupled : BoostingGrid
+    l1 : inverse strengths C of the cost-weighted penalty
+    """
+
+    n_prunings: int = 40
+    depths: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
+    budgets: tuple[float, ...] = (0.3, 0.1, 0.6, 0.2, 0.45, 0.8, 0.05)
+    bits: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4)
+    pairs: tuple[float, ...] = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1)
+    miser: BoostingGrid = field(
+        default_factory=lambda: BoostingGrid(
+            (0.0, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01),
+            (4, 6, 3),
+            (10, 25, 50, 100, 200, 400),
+            learning_rate=0.2,
+        )
+    )
+    lazy: BoostingGrid = field(
+        default_factory=lambda: BoostingGrid(
+            (1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2), (31, 63), (5, 10, 20, 50, 100)
+        )
+    )
+    coupled: BoostingGrid = field(
+        default_factory=lambda: BoostingGrid(
+            (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03), (31, 63), (5, 10, 20, 50, 100, 200)
+        )
+    )
+    l1: tuple[float, ...] = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 1.0, 10.0)
+
+
+QUICK = Grids(
+    n_prunings=6,
+    depths=(2, 6),
+    budgets=(0.4,),
+    bits=(0.0, 0.5),
+    pairs=(0.0, 0.1),
+    miser=BoostingGrid((0.0, 1e-3), (3,), (3, 10)),
+    lazy=BoostingGrid((0.01, 0.1), (7,), (3, 10)),
+    coupled=BoostingGrid((1e-4, 0.01), (7,), (3, 10)),
+    l1=(0.01, 1.0),
+)

@@ -1,0 +1,38 @@
+"""Figure 1 (b): Forest Covertype, unit costs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from budgetprune.datasets import load_covertype
+from budgetprune.experiments._comparison import Comparison
+from budgetprune.experiments._experiment import Options, register
+from budgetprune.experiments._split import Split, shuffle_split
+
+SIZES = {"n_train": 36_603, "n_val": 15_688, "n_test": 58_101}
+
+load = lru_cache(maxsize=1)(load_covertype)
+
+
+class Figure1b(Comparison):
+    """All methods on Covertype, with the paper's numbers of rows."""
+
+    name = "figure1b"
+    title = "Figure 1 (b): Forest Covertype"
+    costs_shown = (4.0, 7.0, 10.0, 14.0, 20.0)
+
+    def substitute(self, options: Options) -> str | None:
+        return "digits, which come with scikit-learn, for Covertype" if options.quick else None
+
+    def split(self, seed: int, options: Options) -> Split:
+        if options.quick:
+            X, y = load_digits(n_class=4, return_X_y=True)
+            return shuffle_split(X.astype(np.float32), y, seed, n_train=250, n_val=120, n_test=200)
+        data = load(options.data_dir)
+        return shuffle_split(data.X, data.y, seed, **SIZES)
+
+
+register(Figure1b())
