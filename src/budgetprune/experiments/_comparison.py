@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments._contest import MOST_POINTS, Contest, compete
+from budgetprune.experiments._contest import MOST_POINTS, Contest, Method, compete
 from budgetprune.experiments._experiment import Cell, Experiment, Options, Part, Record, Table
-from budgetprune.experiments._figures import draw_curves
+from budgetprune.experiments._figures import Look, draw_curves
 from budgetprune.experiments._grids import QUICK, Grids
 from budgetprune.experiments._methods import BEYOND, LOOKS, METHODS, PAPER, UNPRUNED
+from budgetprune.experiments._miniboone import entropy_forest
 from budgetprune.experiments._records import MeanCurve, by_method, least_cost_for, mean_curve
 from budgetprune.experiments._split import Split
 from budgetprune.experiments._tables import with_spread
@@ -40,7 +40,15 @@ class Comparison(Experiment):
     # Costs at which the table shows scores; None spreads some over what the curves reach.
     costs_shown: ClassVar[tuple[float, ...] | None] = None
     cost_name: ClassVar[str] = "average feature cost"
+    # What larger scores are better of; None: scores are shares of right answers, and errors are shown.
+    score_name: ClassVar[str | None] = None
+    methods: ClassVar[Mapping[str, Method]] = METHODS
     method_names: ClassVar[tuple[str, ...]] = tuple(METHODS)
+    looks: ClassVar[Mapping[str, Look]] = LOOKS
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "the paper's methods": PAPER,
+        "beyond the paper": BEYOND,
+    }
 
     # --- What differs ---------------------------------------------------------------------------------------
 
@@ -54,9 +62,7 @@ class Comparison(Experiment):
 
     def forest(self, options: Options) -> Any:
         """Return the forest to be pruned, not fitted; its `random_state` is set for each seed."""
-        return RandomForestClassifier(
-            6 if options.quick else 40, criterion="entropy", max_features=None, n_jobs=options.jobs
-        )
+        return entropy_forest(options)
 
     def grids(self, options: Options) -> Grids:
         """Say what methods are tuned over."""
@@ -88,7 +94,7 @@ class Comparison(Experiment):
         return float("inf") if options.paper else self.seconds
 
     def _run(self, name: str, seed: int, options: Options) -> list[Record]:
-        return compete(METHODS[name], self._contest(seed, options))
+        return compete(self.methods[name], self._contest(seed, options))
 
     def _contest(self, seed: int, options: Options) -> Contest:
         """One contest at a time is kept: parts come seed by seed, and its methods share what they can."""
@@ -125,16 +131,17 @@ class Comparison(Experiment):
             rows.append(
                 [
                     name,
-                    *(_error(curve.at(cost)) for cost in shown),
-                    *_best(curve),
+                    *(self._shown(curve.at(cost)) for cost in shown),
+                    *self._best(curve),
                     None if found is None else f"{found:.1f}",
                     f"{np.mean(seconds):.0f}",
                 ]
             )
+        score = self.score_name or "error"
         columns = [
             "method",
-            *(f"error at {cost:g}" for cost in shown),
-            "least error",
+            *(f"{score} at {cost:g}" for cost in shown),
+            f"best {score}",
             "its cost",
             f"cost within {100 * SAME:g} points of the forest",
             "s to tune",
@@ -144,7 +151,7 @@ class Comparison(Experiment):
         seeds = len({record["seed"] for record in records})
         return [
             Table(
-                f"{self.title}: test error (%) at average cost per example",
+                f"{self.title}: {self.score_name or 'test error (%)'} at average cost per example",
                 columns,
                 rows,
                 note=f"{rows_of} rows for training, validation and the test; mean ± standard deviation over "
@@ -154,24 +161,31 @@ class Comparison(Experiment):
 
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
         left, right = figure.subplots(1, 2, sharey=True, sharex=True)
-        for axes, names, title in ((left, PAPER, "the paper's methods"), (right, BEYOND, "beyond the paper")):
-            draw_curves(axes, records, {name: LOOKS[name] for name in names}, cost_name=self.cost_name)
+        for axes, (title, names) in zip((left, right), self.panels.items(), strict=True):
+            draw_curves(
+                axes,
+                records,
+                {name: self.looks[name] for name in names},
+                as_error=self.score_name is None,
+                score_name=self.score_name or "test error (%)",
+                cost_name=self.cost_name,
+            )
             axes.set_title(title, loc="left", fontsize=10)
             axes.legend(frameon=False, fontsize=8.5)
         figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
 
+    def _shown(self, at: tuple[float, float | None] | None) -> str | None:
+        if at is None:
+            return None
+        score, spread = at
+        if self.score_name is not None:
+            return with_spread(score, spread, 3)
+        return with_spread(100 * (1 - score), None if spread is None else 100 * spread, 2)
 
-def _error(at: tuple[float, float | None] | None) -> str | None:
-    if at is None:
-        return None
-    score, spread = at
-    return with_spread(100 * (1 - score), None if spread is None else 100 * spread, 2)
-
-
-def _best(curve: MeanCurve) -> tuple[str | None, str]:
-    k = int(curve.score.argmax())
-    spread = None if curve.score_spread is None else float(curve.score_spread[k])
-    return _error((float(curve.score[k]), spread)), f"{curve.cost[k]:.1f}"
+    def _best(self, curve: MeanCurve) -> tuple[str | None, str]:
+        k = int(curve.score.argmax())
+        spread = None if curve.score_spread is None else float(curve.score_spread[k])
+        return self._shown((float(curve.score[k]), spread)), f"{curve.cost[k]:.1f}"
 
 
 def _spread_costs(curves: Sequence[MeanCurve]) -> list[float]:
