@@ -79,8 +79,13 @@ def load_yahoo_costs(data_home: Folder | None = None, download: bool = True) -> 
     raise DatasetError(f"{_COST_FILE} was not found; it was looked for in {looked}. {_ADVICE}")
 
 
+def yahoo_folders(data_home: Folder | None = None) -> list[Path]:
+    """List the folders where the files of Yahoo! LTR are looked for."""
+    return [folder / _FOLDER for folder in folders(data_home)]
+
+
 def _find_folder() -> Path:
-    places = [folder / _FOLDER for folder in folders(None)]
+    places = yahoo_folders()
     for place in places:
         if place.is_dir():
             return place

@@ -33,26 +33,31 @@ def greedy_miser(contest: Contest) -> Iterator[Point]:
             random_state=contest.seed,
         ).fit(rows.X, rows.y)
 
-    yield from _after_rounds(contest, "miser", grid, train)
+    yield from after_rounds(contest, "miser", grid, train)
 
 
 def cegb(contest: Contest, penalty: str) -> Iterator[Point]:
     grid = getattr(contest.grids, penalty)
-    yield from _after_rounds(contest, penalty, grid, partial(_train_cegb, contest, penalty, grid))
+    yield from after_rounds(contest, penalty, grid, partial(_train_cegb, contest, penalty, grid))
 
 
 def decided_booster(contest: Contest) -> Iterator[Point]:
     """What CEGB grows with mild costs, pruned by us, its leaves refitted, and decided early."""
+    for name, model, cost in grown_boosters(contest):
+        for share in contest.deadline.within(DECIDED_SHARES):
+            yield from fitted_points(
+                contest, model.estimator_, share * cost, name, counting="decided", slack="auto", refit="own"
+            )
+
+
+def grown_boosters(contest: Contest) -> Iterator[tuple[str, Any, float]]:
+    """What CEGB grows on T with lazy costs: in words, the model, and its average cost on V."""
     grid = contest.grids.lazy
     for weight, size in contest.deadline.within(_settings(grid), at_least=2):
         make = partial(_train_cegb, contest, "lazy", grid, contest.split.train, weight, size)
         model = contest.shared(("lazy", weight, size), make)
         cost = float(model.acquisition_cost(contest.split.val.X).mean())
-        for share in contest.deadline.within(DECIDED_SHARES):
-            name = f"on CEGB with tradeoff {weight:g} and {size} leaves, "
-            yield from fitted_points(
-                contest, model.estimator_, share * cost, name, counting="decided", slack="auto", refit="own"
-            )
+        yield f"on CEGB with tradeoff {weight:g} and {size} leaves, ", model, cost
 
 
 def mean_price(contest: Contest) -> float:
@@ -78,7 +83,7 @@ def _train_cegb(
     ).fit(rows.X, rows.y)
 
 
-def _after_rounds(contest: Contest, key: str, grid: BoostingGrid, train: Train) -> Iterator[Point]:
+def after_rounds(contest: Contest, key: str, grid: BoostingGrid, train: Train) -> Iterator[Point]:
     """Train a model for each weight and size, and see it after each number of rounds."""
     for weight, size in contest.deadline.within(_settings(grid), at_least=2):
         model = contest.shared((key, weight, size), partial(train, contest.split.train, weight, size))

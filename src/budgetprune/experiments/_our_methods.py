@@ -53,13 +53,8 @@ def _on_forest(contest: Contest, **settings: Any) -> Iterator[Point]:
         yield from fitted_points(contest, grown(contest), share * whole, **settings)
 
 
-def fitted_points(
-    contest: Contest, model: Any, budget: float, name: str = "", **settings: Any
-) -> Iterator[Point]:
-    """Prune a model for a budget, choices included; other budgets' points are those of its trade-off.
-
-    All scores are cross-fitted inside V, because V refits the leaves in the end.
-    """
+def fitted(contest: Contest, model: Any, budget: float, **settings: Any) -> BudgetPruneClassifier:
+    """Prune a model for a budget; what `settings` leave open is chosen inside V."""
     estimator = BudgetPruneClassifier(
         FrozenEstimator(model),
         costs=contest.costs,
@@ -68,7 +63,18 @@ def fitted_points(
         random_state=contest.seed,
         n_jobs=contest.jobs,
         **settings,
-    ).fit(**contest.split.fit_rows)
+    )
+    return estimator.fit(**contest.split.fit_rows)
+
+
+def fitted_points(
+    contest: Contest, model: Any, budget: float, name: str = "", **settings: Any
+) -> Iterator[Point]:
+    """Prune a model for a budget, choices included; other budgets' points are those of its trade-off.
+
+    All scores are cross-fitted inside V, because V refits the leaves in the end.
+    """
+    estimator = fitted(contest, model, budget, **settings)
     made_for = f"{name}chosen at {budget:.3g}: {estimator.choices_!r}"
     for cost, score in zip(estimator.tradeoff_.cost, estimator.tradeoff_.score, strict=True):
         make = partial(_with_budget, estimator, float(cost))
