@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import datasets
 from budgetprune.experiments._experiment import Cell, Experiment, Options, Part, Record, Table, register
+from budgetprune.experiments._figures import BLUE, GREEN, PAPER_RED, VIOLET
 from budgetprune.experiments._solver_trials import (
     GAP,
     LP,
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LOOKS: dict[str, dict[str, Any]] = {
-    LP: {"color": "tab:purple", "marker": "s"},
-    PRIMAL_DUAL: {"color": "tab:green", "marker": "^"},
-    ORTOOLS: {"color": "tab:blue", "marker": "D"},
-    PARAMETRIC: {"color": "tab:red", "marker": "o"},
-    PATH: {"color": "tab:red", "marker": "o", "linestyle": "--", "markerfacecolor": "white"},
+    LP: {"color": VIOLET, "marker": "s"},
+    PRIMAL_DUAL: {"color": GREEN, "marker": "^"},
+    ORTOOLS: {"color": BLUE, "marker": "D"},
+    PARAMETRIC: {"color": PAPER_RED, "marker": "o"},
+    PATH: {"color": PAPER_RED, "marker": "o", "linestyle": "--", "markerfacecolor": "white"},
 }
 
 

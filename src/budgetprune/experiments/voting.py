@@ -7,26 +7,25 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
 
-from budgetprune import datasets
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import FeatureCosts
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments._experiment import Experiment, Options, Part, Record, Table, register
-from budgetprune.experiments._split import Split, shuffle_split
+from budgetprune.experiments._figures import BLUE, PAPER_RED, Look
+from budgetprune.experiments._miniboone import entropy_forest, miniboone_split, miniboone_substitute
 from budgetprune.experiments._tables import with_spread
 from budgetprune.experiments._votes import are_tied, count_votes, majority
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
+from budgetprune.plots import tidy
 from budgetprune.problem import PruningProblem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUM, VOTE = "summed probabilities", "majority vote"
-COLOURS = {SUM: "tab:red", VOTE: "tab:blue"}
+LOOKS = {VOTE: Look(BLUE, "X"), SUM: Look(PAPER_RED, "o", width=2.2)}
 # Points of the path that are looked at, by their share of the unpruned forest's cost.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95)
 UNPRUNED = "unpruned"
@@ -43,14 +42,13 @@ class Voting(Experiment):
     title = "Summed probabilities against majority vote after pruning, MiniBooNE"
 
     def substitute(self, options: Options) -> str | None:
-        return None if options.quick else "a class-balanced subset of MiniBooNE (72,998 of 130,064 rows)."
+        return miniboone_substitute(options)
 
     def settings(self, options: Options) -> Record:
+        forest = entropy_forest(options).get_params()
         return {
-            "n_trees": 8 if options.quick else 40,
-            "n_train": 250 if options.quick else 25_500,
-            "n_val": 100 if options.quick else 11_000,
             "shares": list(SHARES),
+            "forest": {name: value for name, value in forest.items() if name != "n_jobs"},
         }
 
     def parts(self, options: Options) -> Iterable[Part]:
@@ -58,16 +56,8 @@ class Voting(Experiment):
             yield Part(f"seed {seed}", partial(self._run, seed, options))
 
     def _run(self, seed: int, options: Options) -> list[Record]:
-        settings = self.settings(options)
-        split = _split(seed, options, settings["n_train"], settings["n_val"])
-        model = RandomForestClassifier(
-            settings["n_trees"],
-            criterion="entropy",
-            max_features=None,
-            random_state=seed,
-            n_jobs=options.jobs,
-        )
-        model.fit(split.train.X, split.train.y)
+        split = miniboone_split(seed, options)
+        model = entropy_forest(options).set_params(random_state=seed).fit(split.train.X, split.train.y)
         path = PruningProblem(Forest.from_model(model), split.val.X).path()
         records = []
         for setting, forest in points(path):
@@ -97,27 +87,29 @@ class Voting(Experiment):
 
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
         axes = figure.subplots()
-        for rule, colour in COLOURS.items():
+        for rule, look in LOOKS.items():
             cost, score, spread = [], [], []
             for setting in dict.fromkeys(record["setting"] for record in records):
                 some = [r for r in records if (r["method"], r["setting"]) == (rule, setting)]
+                errors = [100 * (1 - record["test_score"]) for record in some]
                 cost.append(np.mean([record["test_cost"] for record in some]))
-                score.append(np.mean([record["test_score"] for record in some]))
-                spread.append(np.std([record["test_score"] for record in some]))
-            axes.errorbar(cost, score, spread, color=colour, marker="o", markersize=4, capsize=3, label=rule)
-        axes.set(xlabel="average feature cost", ylabel="test accuracy", title=self.title)
-        axes.legend(loc="lower right")
-        axes.grid(alpha=0.3)
-
-
-def _split(seed: int, options: Options, n_train: int, n_val: int) -> Split:
-    if options.quick:
-        X, y = load_breast_cancer(return_X_y=True)
-        X = X.astype(np.float32)
-    else:
-        data = datasets.load_miniboone(options.data_dir)
-        X, y = data.X, data.y
-    return shuffle_split(X, y, seed, n_train=n_train, n_val=n_val)
+                score.append(np.mean(errors))
+                spread.append(np.std(errors, ddof=1) if len(errors) > 1 else 0.0)
+            axes.errorbar(
+                cost,
+                score,
+                spread,
+                color=look.colour,
+                marker=look.marker,
+                linewidth=look.width,
+                capsize=2,
+                label=rule,
+            )
+        axes.set(xlabel="average feature cost", ylabel="test error (%)", xlim=(0, None))
+        axes.set_title(self.title, loc="left", fontsize=10, fontweight="bold")
+        axes.legend(frameon=False)
+        axes.grid(color="#e9ecef", linewidth=0.8)
+        tidy(axes)
 
 
 def points(path: PruningPath) -> Iterable[tuple[str, Forest]]:
