@@ -116,7 +116,7 @@ def _check_yahoo(data):
     assert data.y.tolist() == [0, 4, 1, 2, 0]
     assert data.qid.tolist() == [1, 1, 2, 3, 4]
     assert data.split.tolist() == [0, 0, 1, 2, 2]
-    assert np.array_equal(data.costs.resolve(519, data.feature_names).price, PRICES)
+    assert np.array_equal(data.costs.resolve(519).price, PRICES)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
+from budgetprune.baselines._plain import PlainForest
 from budgetprune.datasets import DatasetError, _medical, _recipe, load_heart, load_thyroid
 from budgetprune.datasets._recipe import digest
 
@@ -57,7 +59,7 @@ def _write(folder, files):
 
 def _needs(data):
     """What each feature needs, and what each source costs."""
-    table = data.costs.resolve(len(data.feature_names), data.feature_names)
+    table = data.costs.resolve(len(data.feature_names))
     needs = np.split(np.array(table.source_names)[table.needs], table.needs_start[1:-1])
     return (
         {name: set(sources.tolist()) for name, sources in zip(data.feature_names, needs, strict=True)},
@@ -202,3 +204,10 @@ def test_unknown_features_have_no_price(shared):
     save(shared / "ann_thyroid.npz")
     with pytest.raises(DatasetError, match="no published prices for 'feature 0', 'feature 1'"):
         load_thyroid()
+
+
+@pytest.mark.usefixtures("known", "uci")
+def test_prices_fit_the_rows_as_they_are():
+    data = load_heart()
+    clf = PlainForest(RandomForestClassifier(2, random_state=0), costs=data.costs).fit(data.X, data.y)
+    assert (clf.acquisition_cost(data.X) > 0).any()

@@ -10,7 +10,7 @@ from budgetprune.datasets._prices import Price, published_costs
 
 def _total(costs, names, bought):
     """What is paid for some of the features."""
-    table = costs.resolve(len(names), names)
+    table = costs.resolve(len(names))
     sources = {
         source
         for k, name in enumerate(names)
@@ -39,7 +39,7 @@ def test_first_of_a_group_pays_in_full(bought, total):
 
 def test_names_of_groups():
     costs = published_costs({"a": Price(5.0, 3.0, "g")}, group_names={"g": "blood draw"})
-    assert costs.resolve(1, ["a"]).source_names == ("a", "blood draw")
+    assert costs.resolve(1).source_names == ("a", "blood draw")
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ class Dataset:
     y : ndarray of int64, shape (n_rows,)
     feature_names : tuple of str
     costs : FeatureCosts or None
-        Published prices, with sources that features share where there are any. None: no prices are known, and
-        every feature counts 1.
+        Published prices, with sources that features share where there are any; by column number, so that they
+        fit `X` as it is. None: no prices are known, and every feature counts 1.
     qid : ndarray of int64 or None
         The query of each row, where documents are ranked.
     split : ndarray of int8 or None

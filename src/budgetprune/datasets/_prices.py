@@ -31,6 +31,7 @@ def published_costs(
     Parameters
     ----------
     prices : mapping of feature name to Price
+        In the order of the columns.
     derived : mapping of feature name to names of features, optional
         Features that are computed from others: they need what these need, and nothing else.
     group_names : mapping, optional
@@ -39,12 +40,14 @@ def published_costs(
     Returns
     -------
     FeatureCosts
+        By column number, so that it fits rows that are an array. Sources have names: those of the tests.
 
     Examples
     --------
     >>> blood_tests = {"TSH": Price(22.78, 20.68, "blood"), "T3": Price(11.41, 9.31, "blood")}
-    >>> published_costs(blood_tests).resolve(2, ["TSH", "T3"]).price
-    array([20.68,  9.31,  2.1 ])
+    >>> table = published_costs(blood_tests).resolve(2)
+    >>> dict(zip(table.source_names, table.price.tolist(), strict=True))
+    {'TSH': 20.68, 'T3': 9.31, 'blood': 2.1}
     """
     derived = derived or {}
     group_names = group_names or {}
@@ -77,4 +80,4 @@ def published_costs(
     }
     for name, parts in derived.items():
         needs[name] = list(dict.fromkeys(source for part in parts for source in needs[part]))
-    return FeatureCosts.from_sources(sources, needs)
+    return FeatureCosts.from_sources(sources, {k: needs[name] for k, name in enumerate(prices)})
