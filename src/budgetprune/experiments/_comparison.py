@@ -12,7 +12,7 @@ import numpy as np
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments._contest import MOST_POINTS, Contest, Method, compete
+from budgetprune.experiments._contest import Contest, Method, compete
 from budgetprune.experiments._experiment import Cell, Experiment, Options, Part, Record, Table
 from budgetprune.experiments._figures import Look, draw_curves
 from budgetprune.experiments._grids import QUICK, Grids
@@ -78,7 +78,6 @@ class Comparison(Experiment):
         forest = self.forest(options)
         return {
             "seconds": None if options.paper else self._seconds(options),
-            "points": MOST_POINTS,
             "forest": {name: value for name, value in forest.get_params().items() if name != "n_jobs"},
             "grids": asdict(self.grids(options)),
         }

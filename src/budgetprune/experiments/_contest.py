@@ -21,8 +21,6 @@ from budgetprune.experiments._records import undominated
 from budgetprune.experiments._split import Split
 
 Item = TypeVar("Item")
-# Points of a curve that are reported on test rows.
-MOST_POINTS = 10
 
 
 class Deadline:
@@ -177,7 +175,7 @@ def _report(best: Sequence[Point], contest: Contest) -> Iterator[Record]:
     # Who buys nothing can always guess.
     best = [point for point in best if point.cost > 0] or best
     # Differences between small costs matter more than those between large ones.
-    order = coarse_to_fine(np.sqrt([point.cost for point in best]), MOST_POINTS)
+    order = coarse_to_fine(np.sqrt([point.cost for point in best]), contest.grids.n_reported)
     clock = contest.deadline = Deadline(contest.seconds)
     for k, i in enumerate(order):
         point = best[i]

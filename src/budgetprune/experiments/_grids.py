@@ -37,6 +37,8 @@ class Grids:
 
     Attributes
     ----------
+    n_reported : int
+        Points of a curve that are reported on test rows.
     n_prunings : int
         Points of a pruned forest's path that are tried, whichever method has pruned it.
     depths : of forests whose depth is limited
@@ -46,6 +48,7 @@ class Grids:
     l1 : inverse strengths C of the cost-weighted penalty
     """
 
+    n_reported: int = 10
     n_prunings: int = 40
     depths: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
     budgets: tuple[float, ...] = (0.3, 0.1, 0.6, 0.2, 0.45, 0.8, 0.05)
@@ -73,6 +76,7 @@ class Grids:
 
 
 QUICK = Grids(
+    n_reported=3,
     n_prunings=6,
     depths=(2, 6),
     budgets=(0.4,),

@@ -159,7 +159,7 @@ def _summary(records: Sequence[Record], typical: int) -> Table:
         ["forest", *(f"{name} (%)" for name in USAGE), "cost", "error (%)"],
         rows,
         note="The pruning is the cheapest whose error on validation rows is at most 0.1 points above that of "
-        "the unpruned forest, as in the paper's table. Uses are splits on the feature that an example passes, "
+        "the unpruned forest, as in the paper's table. Uses are splits on the feature that a row passes, "
         "in all trees; cost is the average number of features that a test example uses at all.",
     )
 
