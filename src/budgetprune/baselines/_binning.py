@@ -34,7 +34,9 @@ class Bins(NamedTuple):
     edge: NDArray[np.float64]
 
 
-def find_bins(X: NDArray[np.float32], max_bins: int = MOST_BINS) -> Bins:
+def find_bins(
+    X: NDArray[np.float32], max_bins: int = MOST_BINS, weight: NDArray[np.float64] | None = None
+) -> Bins:
     """Divide the values of each feature into bins that hold about as many rows each.
 
     Parameters
@@ -44,15 +46,18 @@ def find_bins(X: NDArray[np.float32], max_bins: int = MOST_BINS) -> Bins:
     max_bins : int
         From 2 to `MOST_BINS`. A feature with no more distinct values than this has a bin for each of them, so
         that nothing is lost; otherwise a value that fills a bin has it for itself.
+    weight : float64 array of shape (n_rows,), optional
+        Rows without weight have bins, but no say in where these end.
     """
     n_rows, n_features = X.shape
     code = np.empty((n_features, n_rows), dtype=np.uint8)
     n_bins = np.empty(n_features, dtype=np.int32)
     edge = np.full((n_features, MOST_BINS), _ANY_VALUE)
+    counts = np.True_ if weight is None else weight > 0
     for k in range(n_features):
         column = np.ascontiguousarray(X[:, k])
         is_missing = np.isnan(column)
-        edges = _edges(column[~is_missing], max_bins)
+        edges = _edges(column[~is_missing & counts], max_bins)
         code[k] = np.searchsorted(edges, column)
         code[k, is_missing] = MISSING
         n_bins[k] = edges.size + 1

@@ -142,7 +142,7 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
         self._weight, self._n_samples = rows.weight, len(rows.X)
         random = check_random_state(self.random_state)
         self._seeds: NDArray[np.int64] = random.randint(1, np.iinfo(np.int32).max, n_trees)
-        bins = find_bins(rows.X, max_bins)
+        bins = find_bins(rows.X, max_bins, rows.weight)
         trees = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_grow)(bins, label, self._tree_weight(seed), len(classes), prices, aim, seed)
             for seed in self._seeds

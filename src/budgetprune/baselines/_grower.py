@@ -57,7 +57,7 @@ class Sample(NamedTuple):
     @classmethod
     def of_classes(cls, label: NDArray[np.int32], weight: NDArray[np.float64], n_classes: int) -> Sample:
         """Rows with classes; those without weight are left out."""
-        return cls(np.flatnonzero(weight).astype(np.int32), label, _NO_TARGET, weight, n_classes)
+        return cls(np.flatnonzero(weight).astype(np.int32), label, _NO_TARGET, weight, int(n_classes))
 
     @classmethod
     def of_target(cls, target: NDArray[np.float64], weight: NDArray[np.float64]) -> Sample:
@@ -125,7 +125,7 @@ def grow_tree(
     prices : Prices
     aim : Aim
     table : from `logarithms`
-    seed : int above 0 and below 2**32
+    seed : int above 0 and below 2**31
         Shuffles features: of splits that are equally good, the first one that is looked at wins.
     """
     rows = sample.rows.copy()  # those of a node are one range, those of its children the parts of it
@@ -149,7 +149,7 @@ def grow_tree(
 
     space = new_space(bins.n_bins.size, sample.n_sums)
     tree_weight = sample.weight[rows].sum()
-    state = seed
+    state = (seed * 2654435761) & 0xFFFFFFFF  # odd, so never 0; small seeds begin with many bits as well
     start[0], stop[0] = 0, rows.size
     h, n_nodes = 0, 1
     while h < n_nodes:

@@ -84,7 +84,7 @@ def impurity(weight: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]) 
     if aim.measure == PAIRS:
         return pairs(weight, aim.threshold)
     own = entropy(weight, table)
-    return own if own >= aim.threshold else 0.0
+    return own if own >= aim.threshold - ROUNDING else 0.0
 
 
 @njit(cache=True)
