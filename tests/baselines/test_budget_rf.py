@@ -39,15 +39,15 @@ def test_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(("load", "n_seeds"), [(load_breast_cancer, 8), (load_digits, 4)])
+@pytest.mark.parametrize(("load", "n_seeds"), [(load_breast_cancer, 6), (load_digits, 3)])
 def test_entropy_with_equal_prices_is_scikit_learns_forest(load, n_seeds):
     X, y = load(return_X_y=True)
     accuracies = []
     for seed in range(n_seeds):
         X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=seed)
         models = (
-            BudgetRF(20, **ENTROPY, costs=3.0, random_state=seed),
-            RandomForestClassifier(20, criterion="entropy", max_features=None, random_state=seed),
+            BudgetRF(15, **ENTROPY, costs=3.0, random_state=seed),
+            RandomForestClassifier(15, criterion="entropy", max_features=None, random_state=seed),
         )
         accuracies.append([model.fit(X_train, y_train).score(X_test, y_test) for model in models])
     assert differs_by_noise(accuracies)

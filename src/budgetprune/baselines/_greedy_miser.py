@@ -164,9 +164,9 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ign
         classes, label = find_classes(rows.y)
         share = np.bincount(label, rows.weight) / (label.size if rows.weight is None else rows.weight.sum())
         if np.count_nonzero(share) < 2:
+            only = classes[np.argmax(share)].item()
             raise InvalidInputError(
-                f"y has rows of a single class, {classes[np.argmax(share)]!r}, or the others have no weight; "
-                "there must be at least two."
+                f"y has rows of 1 class only, {only!r}, or all others have weight 0; give rows of two at least."
             )
         log_share = np.log(np.maximum(share, _LEAST_SHARE))
         loss: Loss = "logistic" if classes.size == 2 else "softmax"
