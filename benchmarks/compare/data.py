@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.measure import BenchmarkError
 from benchmarks.shapes import DATA, data_file
-
-
-@dataclass(frozen=True)
-class BoostingGrid:
-    """What LightGBM is tuned over: tradeoff of its feature costs, leaves per tree, rounds."""
-
-    tradeoffs: tuple[float, ...]
-    leaves: tuple[int, ...]
-    rounds: tuple[int, ...]
-    learning_rate: float
-    least_hessian: float  # per leaf; with less, LightGBM runs away on Covertype's rare classes
+from budgetprune.experiments._grids import BoostingGrid
+from budgetprune.experiments._split import Split, shuffle_split
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """Where rows come from, how many do what, and the budgets of interest (unit costs)."""
+    """Where rows come from, how many do what, the budgets of interest (unit costs), and CEGB's grid."""
 
     name: str
     file: str
@@ -42,33 +31,14 @@ class DataSet:
             raise BenchmarkError(f"{self.file} is not there; set {DATA} to the folder that holds it.")
         with np.load(found, allow_pickle=False) as stored:
             X, y = stored["X"], stored["y"]
-        order = np.random.default_rng(seed).permutation(len(y))
-        n_train, n_val = self.n_train // shrink, self.n_val // shrink
-        n_test = len(y) - n_train - n_val if self.n_test is None else self.n_test // shrink
-        train, val, test = np.split(order[: n_train + n_val + n_test], [n_train, n_train + n_val])
-        return Split(seed, *((X[rows], y[rows]) for rows in (train, val, test)))
-
-
-Rows = tuple[NDArray[np.float32], NDArray[np.int64]]
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Rows of one repetition."""
-
-    seed: int
-    train: Rows
-    val: Rows
-    test: Rows
-
-    @property
-    def train_and_val(self) -> Rows:
-        return np.vstack([self.train[0], self.val[0]]), np.concatenate([self.train[1], self.val[1]])
-
-    @property
-    def rows(self) -> dict[str, Any]:
-        """T and V as `fit` takes them."""
-        return {"X": self.train[0], "y": self.train[1], "X_val": self.val[0], "y_val": self.val[1]}
+        return shuffle_split(
+            X,
+            y,
+            seed,
+            n_train=self.n_train // shrink,
+            n_val=self.n_val // shrink,
+            n_test=None if self.n_test is None else self.n_test // shrink,
+        )
 
 
 DATA_SETS = (

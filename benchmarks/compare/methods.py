@@ -9,16 +9,16 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-import lightgbm
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
-from benchmarks.compare.data import BoostingGrid, Split
 from benchmarks.measure import seconds
-from budgetprune import BudgetPredictor, BudgetPruneClassifier, FeatureCosts, Forest
-from budgetprune.acquisition import sources_used
+from budgetprune import BudgetPredictor, BudgetPruneClassifier
+from budgetprune.baselines import CEGBClassifier, PlainForest
+from budgetprune.estimators._roles import LabelledRows
+from budgetprune.experiments._grids import BoostingGrid
+from budgetprune.experiments._split import Split
 
 # Our pruning starts from models that cost at most this many times the budget: trained with mild costs.
 MILD = 2.5
@@ -36,18 +36,13 @@ class Entry:
     seconds_pruning: float = np.nan
     note: str = ""
 
-    def on(self, rows: tuple[NDArray[Any], NDArray[Any]]) -> tuple[float, float]:
+    def on(self, rows: LabelledRows) -> tuple[float, float]:
         """Average cost and accuracy: decided cost of a predictor, full cost of all others."""
-        X, y = rows
         if isinstance(self.model, BudgetPredictor):
-            simulation = self.model.simulate(X)
-            return float(simulation.cost.mean()), float(np.mean(simulation.label == y))
-        if isinstance(self.model, BudgetPruneClassifier):
-            return float(self.model.acquisition_cost(X).mean()), float(np.mean(self.model.predict(X) == y))
-        forest = Forest.from_model(self.model)
-        prices = FeatureCosts().resolve(forest.n_features, forest.feature_names)
-        cost = prices.total(sources_used(forest, prices, X)).mean()
-        return float(cost), float(np.mean(forest.predict(X) == y))
+            simulation = self.model.simulate(rows.X)
+            return float(simulation.cost.mean()), float(np.mean(simulation.label == rows.y))
+        cost, label = self.model.acquisition_cost(rows.X), self.model.predict(rows.X)
+        return float(cost.mean()), float(np.mean(label == rows.y))
 
 
 Method = Callable[[Split, tuple[float, ...]], Iterator[Entry]]
@@ -66,20 +61,21 @@ def forest_methods() -> dict[str, Method]:
             model = RandomForestClassifier(
                 40, criterion="entropy", max_features=None, random_state=split.seed, n_jobs=2
             )
-            elapsed, _ = seconds(lambda: model.fit(*split.train))
+            elapsed, _ = seconds(lambda: model.fit(split.train.X, split.train.y))
             grown[split.seed] = model, elapsed
         return grown[split.seed]
 
     def whole(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
         model, elapsed = grow(split)
-        yield Entry(None, model, elapsed, 0.0)
+        plain = PlainForest(FrozenEstimator(model)).fit(split.train.X, split.train.y)
+        yield Entry(None, plain, elapsed, 0.0)
 
     def paper(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
         model, growing = grow(split)
         estimator = BudgetPruneClassifier(
             FrozenEstimator(model), budget=budgets[-1], error="in-bag", refit=None, random_state=split.seed
         )
-        elapsed, fitted = seconds(lambda: estimator.fit(**split.rows))
+        elapsed, fitted = seconds(lambda: estimator.fit(**split.fit_rows))
         for budget in budgets:
             yield Entry(budget, fitted.with_budget(budget), growing, elapsed)
 
@@ -87,7 +83,7 @@ def forest_methods() -> dict[str, Method]:
         model, growing = grow(split)
         for budget in budgets:
             estimator = BudgetPruneClassifier(FrozenEstimator(model), budget=budget, random_state=split.seed)
-            elapsed, fitted = seconds(partial(estimator.fit, **split.rows))
+            elapsed, fitted = seconds(partial(estimator.fit, **split.fit_rows))
             yield Entry(budget, fitted, growing, elapsed, str(fitted.choices_))
 
     return {"forest": whole, "paper": paper, "ours": ours}
@@ -107,19 +103,16 @@ class Setting:
     least_hessian: float
     seed: int
 
-    def train(self, rows: tuple[Any, Any]) -> Any:
-        X, y = rows
-        return lightgbm.LGBMClassifier(
+    def train(self, rows: LabelledRows) -> CEGBClassifier:
+        return CEGBClassifier(
+            tradeoff=self.tradeoff,
             n_estimators=self.n_rounds,
             num_leaves=self.n_leaves,
             learning_rate=self.learning_rate,
             min_child_weight=self.least_hessian,
             n_jobs=2,
             random_state=self.seed,
-            verbose=-1,
-            cegb_tradeoff=self.tradeoff,
-            cegb_penalty_feature_lazy=[1.0] * X.shape[1],
-        ).fit(X, y)
+        ).fit(rows.X, rows.y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +171,7 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
                 (each for each in models if (each.setting.tradeoff, each.setting.n_rounds) == last),
                 key=lambda each: each.accuracy,
             )
-            for last in product(grid.tradeoffs, [max(grid.rounds)])
+            for last in product(grid.weights, [max(grid.rounds)])
         ]
         for budget in budgets:
             mild = [each for each in full if budget <= each.cost <= MILD * budget]
@@ -201,31 +194,24 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
 
 
 def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier:
-    frozen = FrozenEstimator(base.model)
-    return BudgetPruneClassifier(frozen, budget=budget, random_state=split.seed).fit(**split.rows)
+    frozen = FrozenEstimator(base.model.estimator_)
+    return BudgetPruneClassifier(frozen, budget=budget, random_state=split.seed).fit(**split.fit_rows)
 
 
 def _decided(split: Split, setting: Setting, budget: float, slack: float | str) -> BudgetPruneClassifier:
-    frozen = FrozenEstimator(setting.train(split.train))
+    frozen = FrozenEstimator(setting.train(split.train).estimator_)
     estimator = BudgetPruneClassifier(
         frozen, budget=budget, counting="decided", slack=slack, refit="own", random_state=split.seed
     )
-    return estimator.fit(**split.rows)
+    return estimator.fit(**split.fit_rows)
 
 
 def _train_grid(grid: BoostingGrid, split: Split) -> Iterator[Trained]:
-    for tradeoff, n_leaves in product(grid.tradeoffs, grid.leaves):
+    for tradeoff, n_leaves in product(grid.weights, grid.sizes):
         last = Setting(
             tradeoff, n_leaves, max(grid.rounds), grid.learning_rate, grid.least_hessian, split.seed
         )
         model = last.train(split.train)
         for n_rounds in grid.rounds:
-            cost, accuracy = _after_rounds(model, n_rounds, split.val)
+            cost, accuracy = Entry(None, model.first_rounds(n_rounds)).on(split.val)
             yield Trained(replace(last, n_rounds=n_rounds), model, cost, accuracy)
-
-
-def _after_rounds(model: Any, n_rounds: int, rows: tuple[Any, Any]) -> tuple[float, float]:
-    """Cost and accuracy of a model as it was after some rounds."""
-    booster = lightgbm.Booster(model_str=model.booster_.model_to_string(num_iteration=n_rounds))
-    X, y = rows
-    return Entry(None, booster).on((X, np.searchsorted(model.classes_, y)))  # a Booster numbers the classes
