@@ -33,6 +33,10 @@ class Decided:
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(self._simulated(X).cost)
 
+    def sources_used(self, X: Any) -> NDArray[np.bool_]:
+        """Which sources each row acquires, of shape (n_rows, n_sources)."""
+        return np.asarray(self._simulated(X).acquired)
+
 
 def refitted(contest: Contest) -> Iterator[Point]:
     yield from _on_forest(contest)
