@@ -22,8 +22,12 @@ from budgetprune.experiments._split import Split
 
 # Our pruning starts from models that cost at most this many times the budget: trained with mild costs.
 MILD = 2.5
-# Models that are decided early may cost this share of a budget.
+# Models that are decided early are fitted for this share of a budget, and settled for the others as well.
 EARLY = 0.55
+OTHERS = (0.35, 0.45, 0.7)
+# The largest slack is taken that loses no more than this share of the validation rows.
+SLACKS = np.arange(1, 10) / 20
+TOLERATED = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +132,7 @@ class Trained:
 def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
     """CEGB tuned on V and retrained on T and V; models that it trains with milder costs, pruned by us."""
     cache: dict[int, tuple[list[Trained], float]] = {}
+    decided: dict[int, list[Entry]] = {}
 
     def trained(split: Split) -> tuple[list[Trained], float]:
         """All models of the grid, and how long that took; both methods share them."""
@@ -151,17 +156,15 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
         for budget, setting in tuned(split, budgets).items():
             yield Entry(budget, setting.train(split.train_and_val), trained(split)[1], 0.0, str(setting))
 
-    def early(split: Split, budgets: tuple[float, ...], slack: float | str) -> Iterator[Entry]:
-        settings = tuned(split, budgets)
-        for budget, setting in settings.items():
-            # What CEGB uses for this budget or for the next one, as cross-fitting in V prefers.
-            larger = [each for other, each in settings.items() if other > budget][:1]
-            start = time.perf_counter()
-            bases = dict.fromkeys([setting, *larger])
-            fitted = {base: _decided(split, base, EARLY * budget, slack) for base in bases}
-            best = max(bases, key=lambda base: max(trial.score for trial in fitted[base].choices_.trials))
-            elapsed = time.perf_counter() - start
-            yield Entry(budget, fitted[best].predictor(), np.nan, elapsed, f"{best}, {fitted[best].choices_}")
+    def early(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+        if split.seed not in decided:
+            decided.clear()
+            decided[split.seed] = list(_decided_early(split, tuned(split, budgets)))
+        yield from decided[split.seed]
+
+    def slack(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+        for entry in early(split, budgets):
+            yield replace(entry, model=_with_slack(entry.model, split))
 
     def ours(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
         models, _ = trained(split)
@@ -188,8 +191,8 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
     return {
         "LightGBM, tuned CEGB": cegb,
         "ours on LightGBM": ours,
-        "ours, decided early": partial(early, slack=0.0),
-        "ours, decided, slack": partial(early, slack="auto"),
+        "ours, decided early": early,
+        "ours, decided, slack": slack,
     }
 
 
@@ -198,12 +201,37 @@ def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier
     return BudgetPruneClassifier(frozen, budget=budget, random_state=split.seed).fit(**split.fit_rows)
 
 
-def _decided(split: Split, setting: Setting, budget: float, slack: float | str) -> BudgetPruneClassifier:
+def _decided_early(split: Split, settings: dict[float, Setting]) -> Iterator[Entry]:
+    """Models for decided costs: a curve that is denser than CEGB's, so that little is left to interpolate."""
+    for budget, setting in settings.items():
+        # What CEGB uses for this budget or for the next one, as cross-fitting in V prefers.
+        larger = [each for other, each in settings.items() if other > budget][:1]
+        start = time.perf_counter()
+        bases = dict.fromkeys([setting, *larger])
+        fitted = {base: _decided(split, base, EARLY * budget) for base in bases}
+        best = max(bases, key=lambda base: max(trial.score for trial in fitted[base].choices_.trials))
+        elapsed = time.perf_counter() - start
+        note = f"{best}, {fitted[best].choices_}"
+        yield Entry(round(EARLY * budget, 2), fitted[best].predictor(), np.nan, elapsed, note)
+        for share in OTHERS:
+            other = fitted[best].with_budget(share * budget)
+            yield Entry(round(share * budget, 2), other.predictor(), np.nan, np.nan, note)
+
+
+def _decided(split: Split, setting: Setting, budget: float) -> BudgetPruneClassifier:
     frozen = FrozenEstimator(setting.train(split.train).estimator_)
     estimator = BudgetPruneClassifier(
-        frozen, budget=budget, counting="decided", slack=slack, refit="own", random_state=split.seed
+        frozen, budget=budget, counting="decided", refit="own", random_state=split.seed
     )
     return estimator.fit(**split.fit_rows)
+
+
+def _with_slack(predictor: BudgetPredictor, split: Split) -> BudgetPredictor:
+    """The same predictor with the largest slack that V hardly notices."""
+    forest, costs = predictor.forest, predictor.costs
+    tried = [predictor, *(BudgetPredictor(forest, costs, slack=slack) for slack in SLACKS)]
+    accuracy = [Entry(None, each).on(split.val)[1] for each in tried]
+    return tried[max(k for k in range(len(tried)) if accuracy[k] >= accuracy[0] - TOLERATED)]
 
 
 def _train_grid(grid: BoostingGrid, split: Split) -> Iterator[Trained]:
