@@ -46,6 +46,15 @@ def test_seeds_are_averaged_at_costs_that_all_reach():
     assert curve.at(3.1) is None
 
 
+def test_costs_may_be_equally_far_apart_in_their_ratios():
+    records = [record(0, 1, 0.0), record(0, 100, 0.99)]
+    curve = mean_curve(records, 3, by_ratio=True)
+    np.testing.assert_allclose(curve.cost, [1, 10, 100])
+    np.testing.assert_allclose(curve.score, [0, 0.09, 0.99])  # between models by lot, as before
+    free = mean_curve([record(0, 0, 0.0), *records], 3, by_ratio=True)
+    np.testing.assert_allclose(free.cost, [0, 50, 100])
+
+
 def test_one_seed_has_no_spread():
     curve = mean_curve([record(0, 1, 0.5), record(0, 3, 0.9)], 2)
     assert curve.score_spread is None

@@ -40,6 +40,8 @@ class Comparison(Experiment):
     # Costs at which the table shows scores; None spreads some over what the curves reach.
     costs_shown: ClassVar[tuple[float, ...] | None] = None
     cost_name: ClassVar[str] = "average feature cost"
+    # Whether costs differ so much that their ratios are what matters.
+    by_ratio: ClassVar[bool] = False
     # What larger scores are better of; None: scores are shares of right answers, and errors are shown.
     score_name: ClassVar[str | None] = None
     methods: ClassVar[Mapping[str, Method]] = METHODS
@@ -117,8 +119,13 @@ class Comparison(Experiment):
 
     # --- What it found --------------------------------------------------------------------------------------
 
+    def mean_curves(self, records: Sequence[Record]) -> dict[str, MeanCurve]:
+        """Average each method's curves over the seeds."""
+        grouped = by_method(records)
+        return {name: mean_curve(some, by_ratio=self.by_ratio) for name, some in grouped.items()}
+
     def tables(self, records: Sequence[Record], options: Options) -> list[Table]:
-        curves = {name: mean_curve(some) for name, some in by_method(records).items()}
+        curves = self.mean_curves(records)
         shown = self.costs_shown or _spread_costs(list(curves.values()))
         whole = curves.get(UNPRUNED)
         enough = None if whole is None else float(whole.score[0]) - SAME
@@ -168,6 +175,7 @@ class Comparison(Experiment):
                 as_error=self.score_name is None,
                 score_name=self.score_name or "test error (%)",
                 cost_name=self.cost_name,
+                by_ratio=self.by_ratio,
             )
             axes.set_title(title, loc="left", fontsize=10)
             axes.legend(frameon=False, fontsize=8.5)

@@ -39,6 +39,7 @@ def draw_curves(
     as_error: bool = True,
     score_name: str = "test error (%)",
     cost_name: str = "average feature cost",
+    by_ratio: bool = False,
 ) -> None:
     """Draw the mean curve of each method that has a look and records, in the order of looks.
 
@@ -50,9 +51,13 @@ def draw_curves(
     as_error : bool
         Draw 100 (1 - score) instead of the score.
     score_name, cost_name : labels of the axes
+    by_ratio : bool
+        Costs differ so much that their logarithms are drawn.
     """
     grouped = by_method(records)
-    shown: dict[str, MeanCurve] = {name: mean_curve(grouped[name]) for name in looks if name in grouped}
+    shown: dict[str, MeanCurve] = {
+        name: mean_curve(grouped[name], by_ratio=by_ratio) for name in looks if name in grouped
+    }
     for name, curve in shown.items():
         look = looks[name]
         y = 100 * (1 - curve.score) if as_error else curve.score
@@ -74,7 +79,10 @@ def draw_curves(
         )
     axes.set_xlabel(cost_name, color=INK)
     axes.set_ylabel(score_name, color=INK)
-    axes.set_xlim(left=0)
+    if by_ratio:
+        axes.set_xscale("log")
+    else:
+        axes.set_xlim(left=0)
     low, high = interesting(shown.values(), as_error=as_error)
     axes.set_ylim(low, high)
     axes.grid(color="#e9ecef", linewidth=0.8)

@@ -50,11 +50,12 @@ class MeanCurve:
         return float(np.interp(cost, self.cost, self.score)), spread
 
 
-def mean_curve(records: Iterable[Record], n_points: int = N_POINTS) -> MeanCurve:
+def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio: bool = False) -> MeanCurve:
     """Average the curves of one method over its seeds.
 
     Between two neighbours a seed's curve is straight: choosing between the two models by lot has just that
-    cost and that score on average. Costs are those that every seed's curve reaches.
+    cost and that score on average. Costs are those that every seed's curve reaches, and equally far apart: in
+    their differences, or in their ratios (`by_ratio`) if they are all above 0.
     """
     curves = list(seed_curves(records))
     # Some seeds may have found a single point where others have a curve; then ends are all that is common.
@@ -68,7 +69,7 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS) -> MeanCurve
             None if spread is None else spread[1:],
             None if spread is None else spread[:1],
         )
-    at = np.linspace(first, last, n_points)
+    at = (np.geomspace if by_ratio and first > 0 else np.linspace)(first, last, n_points)
     scores = np.array([np.interp(at, cost, score) for cost, score in curves])
     return MeanCurve(at, scores.mean(axis=0), _spread(scores))
 
