@@ -62,6 +62,13 @@ class CostTable:
         """Number of features."""
         return len(self.needs_start) - 1
 
+    @property
+    def price_alone(self) -> NDArray[np.float64]:
+        """What each feature costs if nothing else is bought: all sources it needs, of shape (n_features,)."""
+        feature = np.repeat(np.arange(self.n_features), np.diff(self.needs_start))
+        needed = self.price[self.needs]
+        return np.asarray(np.bincount(feature, weights=needed, minlength=self.n_features), dtype=np.float64)
+
     def total(self, acquired: ArrayLike) -> NDArray[np.float64]:
         """Add up what each example paid.
 

@@ -101,8 +101,8 @@ def test_more_sources_than_bits_in_a_word():
     problem = PruningProblem(Forest.from_model(model), X[100:], costs=costs)
     assert problem.n_sources > 64
     assert {s >= 64 for s in problem.use_source.tolist()} == {True, False}
-    curve = greedy_curve(problem, max_steps=12)
-    assert len(curve) == 13
+    curve = greedy_curve(problem, max_steps=6)
+    assert len(curve) == 7
     check_steps(problem, curve, X[100:], None, {})
 
 

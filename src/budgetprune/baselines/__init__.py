@@ -2,6 +2,8 @@
 
 from budgetprune.baselines._budget_rf import BudgetRF
 from budgetprune.baselines._ccp import CCP, ccp_curve
+from budgetprune.baselines._cegb import CEGBClassifier, CEGBRegressor
+from budgetprune.baselines._cost_weighted_l1 import CostWeightedL1
 from budgetprune.baselines._curve import PruningCurve
 from budgetprune.baselines._greedy_miser import GreedyMiser, GreedyMiserRegressor
 from budgetprune.baselines._greedy_prune import GreedyPrune, greedy_curve
@@ -10,6 +12,9 @@ from budgetprune.baselines._plain import PlainForest
 __all__ = [
     "CCP",
     "BudgetRF",
+    "CEGBClassifier",
+    "CEGBRegressor",
+    "CostWeightedL1",
     "GreedyMiser",
     "GreedyMiserRegressor",
     "GreedyPrune",

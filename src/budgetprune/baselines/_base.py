@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from budgetprune._estimator_rows import rows_of
 from budgetprune._growing import with_names
 from budgetprune.acquisition import sources_used
+from budgetprune.baselines._grower_parameters import whole_number
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
+from budgetprune.forest._checks import PER_NODE
+from budgetprune.forest._registry import importer
+from budgetprune.forest._sklearn_common import check_fitted
 
 
 class Priced:
@@ -55,6 +61,54 @@ class PricedForest(Priced):
         """Add up what each row pays: every source on its paths through all trees (full cost), (n_rows,)."""
         check_is_fitted(self)
         return self._prices.total(sources_used(self.forest_, self._prices, rows_of(self, X)))
+
+
+_RIVALS = ("CCP", "GreedyPrune", "PlainForest", "CEGBClassifier", "CEGBRegressor")
+
+
+@importer(*(f"budgetprune.{name}" for name in _RIVALS))
+def _from_rival(model: Any) -> Forest:
+    """So that what a rival has made can be pruned by us."""
+    check_fitted(model)
+    forest: Forest = model.forest_
+    return forest
+
+
+class PricedBoosting(PricedForest):
+    """The same for trees that are grown round by round."""
+
+    def first_rounds(self, n_rounds: int) -> Self:
+        """Return the estimator as it was after some rounds; if it has no more of them, as it is.
+
+        Parameters
+        ----------
+        n_rounds : int
+        """
+        check_is_fitted(self)
+        shorter = copy.copy(self)
+        shorter.forest_ = first_rounds(self.forest_, whole_number("n_rounds", n_rounds, 1))
+        return shorter
+
+
+def first_rounds(forest: Forest, n_rounds: int) -> Forest:
+    """Leave out all trees but those of the first rounds of boosting; the rest has no origin any more."""
+    assert forest.tree_round is not None
+    n_trees = int(np.searchsorted(forest.tree_round, n_rounds))
+    if n_trees == forest.n_trees:
+        return forest
+    n_nodes = forest.tree_start[n_trees]
+    arrays = {name: getattr(forest, name) for name in PER_NODE}
+    nodes: dict[str, Any] = {
+        name: None if array is None else array[:n_nodes] for name, array in arrays.items()
+    }
+    return replace(
+        forest,
+        **nodes,
+        tree_start=forest.tree_start[: n_trees + 1],
+        tree_output=forest.tree_output[:n_trees],
+        tree_round=forest.tree_round[:n_trees],
+        origin=None,
+    )
 
 
 class PricedForestClassifier(PricedForest):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from budgetprune.baselines._curve import PruningCurve
+from budgetprune.baselines._grower_parameters import whole_number
 from budgetprune.baselines._grown import GrownForest
-from budgetprune.errors import InvalidInputError
 from budgetprune.path import check_budget, first_within
 from budgetprune.problem import PruningProblem
-from budgetprune.problem._pairs import N_PARTS, Walk, rows_of_use, uses_of_source, walk_by_source
+from budgetprune.problem._pairs import Walk, rows_of_use, uses_of_source, walk_by_source
 
 # Errors that differ by less than this fraction of the largest one are the same: sums are rounded.
 _ROUNDING = 1e-12
@@ -45,7 +45,7 @@ def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> Pruni
     All sources are tried in one walk over the first uses: a step takes time in proportion to the incidences
     that are left, once for every 64 sources.
     """
-    n_steps = problem.n_sources if max_steps is None else _check_steps(max_steps)
+    n_steps = problem.n_sources if max_steps is None else whole_number("max_steps", max_steps, 0)
     forest, walk = problem.forest, walk_by_source(problem)
     costs, n_words = problem.costs, -(-problem.n_sources // _BITS)
     paths = sources_on_path(forest.parent, forest.feature, costs.needs_start, costs.needs, n_words)
@@ -122,7 +122,7 @@ class GreedyPrune(GrownForest):
             Rows that count costs; by default the training rows.
         """
         if self.max_steps is not None:
-            _check_steps(self.max_steps)
+            whole_number("max_steps", self.max_steps, 0)
         budget = None if self.budget is None else check_budget(self.budget)
         rows, forest = self._grow(X, y, sample_weight)
         problem = PruningProblem(
@@ -144,12 +144,6 @@ class GreedyPrune(GrownForest):
             self.n_steps_ = int(np.argmax(adds)) - 1 if adds.any() else len(self.curve_) - 1
         self._take(self.curve_.forest(self.n_steps_))
         return self
-
-
-def _check_steps(max_steps: Any) -> int:
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int | np.integer) or max_steps < 0:
-        raise InvalidInputError(f"max_steps must be a whole number of at least 0, not {max_steps!r}.")
-    return int(max_steps)
 
 
 # --- One step -----------------------------------------------------------------------------------------------
@@ -182,8 +176,7 @@ def _cost_saved(
     """What each source's removal saves in average cost."""
     price, weight = problem.costs.price, problem.row_weight
     per_word = [
-        cost_saved(walk, alive, paths[word], price, weight, _BITS * word).sum(axis=0)
-        for word in range(len(paths))
+        cost_saved(walk, alive, paths[word], price, weight, _BITS * word) for word in range(len(paths))
     ]
     return np.concatenate(per_word)[: problem.n_sources]
 
@@ -219,7 +212,7 @@ def gains_below(
     return total
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def cost_saved(
     walk: Walk,
     alive: NDArray[np.bool_],
@@ -228,11 +221,10 @@ def cost_saved(
     row_weight: NDArray[np.float64],
     first: int,
 ) -> NDArray[np.float64]:
-    """What the removal of each of 64 sources saves, from `first` on, of shape (N_PARTS, 64)."""
-    saved = np.zeros((N_PARTS, _BITS))
-    for part in prange(N_PARTS):
-        for s in range(part, price.size, N_PARTS):
-            cost_of_source_saved(saved[part], walk, alive, path, price[s], row_weight, s, first)
+    """What the removal of each of 64 sources saves, from `first` on."""
+    saved = np.zeros(_BITS)
+    for s in range(price.size):
+        cost_of_source_saved(saved, walk, alive, path, price[s], row_weight, s, first)
     return saved
 
 

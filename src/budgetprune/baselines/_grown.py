@@ -49,7 +49,9 @@ class GrownForest(PricedForestClassifier, MetaEstimatorMixin, BaseEstimator):  #
         tags, inner = super().__sklearn_tags__(), get_tags(self._inner())
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.target_tags = inner.target_tags
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        tags.target_tags.required = True
         tags.input_tags = inner.input_tags
         return tags
 

@@ -14,12 +14,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
 )
 
+from budgetprune._estimator_rows import labels_of, weights_of
 from budgetprune._growing import settle_open_parameters, train, with_names
 from budgetprune._threads import kernel_threads
 from budgetprune.boosting import recompute
@@ -231,17 +231,9 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
 
     def _check_rows(self, X: Any, y: Any, weight: Any, qid: Any, *, reset: bool) -> LabelledRows:
         """Return rows that can be divided; tables stay tables, so that the ensemble sees their columns."""
-        if y is None:
-            raise InvalidInputError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
         X = self._rows(X, reset=reset)
-        y = self._check_y(column_or_1d(y, warn=True))
-        check_consistent_length(X, y)
-        if weight is not None:
-            weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not weight.any():
-                raise InvalidInputError("sample_weight is zero in all rows; at least one row must count.")
+        y = self._check_y(labels_of(self, X, y))
+        weight = weights_of(X, weight)
         if qid is not None:
             qid = column_or_1d(qid)
             check_consistent_length(y, qid)
