@@ -1,0 +1,68 @@
+"""Features of a descriptor: how far an image is on the right side of each class's hyperplane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from budgetprune.errors import InvalidInputError
+
+N_FOLDS = 5
+# Columns have variance 1, so a row's squared norm is about their number: C divided by that is as strict for
+# long descriptors as for short ones.
+STRICTNESS = 4.0
+
+
+def margin_svm(n_columns: int, seed: int) -> Pipeline:
+    """Linear SVMs, one class against the rest."""
+    svm = LinearSVC(C=STRICTNESS / n_columns, dual="auto", max_iter=20_000, random_state=seed)
+    return make_pipeline(StandardScaler(), svm)
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """Margins of one descriptor, a column per class, for the rows that trained it and for other rows."""
+
+    train: NDArray[np.float32]
+    others: list[NDArray[np.float32]]
+
+
+def cross_fitted_margins(
+    train: NDArray[Any], y: NDArray[Any], others: Sequence[NDArray[Any]], seed: int, model: Any = None
+) -> Margins:
+    """Make margins that say on training rows what they will say on new ones.
+
+    A model's margins on rows that it was trained on are far too good, and a forest that learns from them
+    trusts them. So a training row's margins are from a model that was trained without its fold; other rows'
+    are from the model that all training rows have trained.
+
+    Parameters
+    ----------
+    train, y : training rows, all classes among them
+    others : rows that have no part in training
+    seed : divides the rows into folds
+    model : classifier with a decision function, optional
+        By default linear SVMs.
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    if classes.size < 3 or counts.min() < N_FOLDS:
+        raise InvalidInputError(
+            f"cross-fitting needs three classes or more, each with {N_FOLDS} training rows; here are "
+            f"{classes.size} classes, and the rarest has {counts.min()} rows."
+        )
+    model = margin_svm(train.shape[1], seed) if model is None else model
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
+    out_of_fold = cross_val_predict(model, train, y, cv=folds, method="decision_function")
+    model.fit(train, y)
+    return Margins(
+        out_of_fold.astype(np.float32),
+        [np.asarray(model.decision_function(rows), dtype=np.float32) for rows in others],
+    )
