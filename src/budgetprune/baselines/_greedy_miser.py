@@ -166,7 +166,7 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ign
         if np.count_nonzero(share) < 2:
             only = classes[np.argmax(share)].item()
             raise InvalidInputError(
-                f"y has rows of 1 class only, {only!r}, or all others have weight 0; give rows of two at least."
+                f"y has rows of 1 class only, {only!r}, or all others have weight 0; give two at least."
             )
         log_share = np.log(np.maximum(share, _LEAST_SHARE))
         loss: Loss = "logistic" if classes.size == 2 else "softmax"

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from budgetprune.acquisition import sources_used
 from budgetprune.baselines import BudgetRF, PlainForest, ccp_curve, greedy_curve
+from budgetprune.baselines._ccp import Criterion
 from budgetprune.costs import CostTable
 from budgetprune.experiments._contest import Contest, Point, coarse_to_fine
 from budgetprune.forest import Forest
@@ -91,10 +92,10 @@ def paper_pruning(contest: Contest) -> Iterator[Point]:
 
 def cost_complexity(contest: Contest) -> Iterator[Point]:
     problem = base_problem(contest)
-    # As the trees were grown, and the other impurity that is in use.
-    for criterion in contest.deadline.within((None, "gini")):
+    criteria: tuple[Criterion, ...] = ("entropy", "gini")
+    for criterion in contest.deadline.within(criteria):
         curve = ccp_curve(problem.forest, criterion)
-        name = "alpha" if criterion is None else f"{criterion}, alpha"
+        name = f"{criterion}, alpha"
         yield from _along(contest, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, name)
 
 
