@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from budgetprune.experiments._records import by_method, least_cost_for, mean_curve, undominated
+from budgetprune.experiments._records import MeanCurve, by_method, least_cost_for, mean_curve, undominated
 
 
 def record(seed, cost, score, method="m"):
@@ -36,8 +36,9 @@ def test_seeds_are_averaged_at_costs_that_all_reach():
     curve = mean_curve(
         [record(0, 3, 0.9), record(0, 1, 0.5), record(1, 2, 0.6), record(1, 4, 1.0), record(1, 3, 0.8)], 3
     )
-    np.testing.assert_allclose(curve.cost, [2, 2.5, 3])
-    np.testing.assert_allclose(curve.score, [(0.7 + 0.6) / 2, (0.8 + 0.7) / 2, (0.9 + 0.8) / 2])
+    np.testing.assert_allclose(np.sqrt(curve.cost), [2**0.5, (2**0.5 + 3**0.5) / 2, 3**0.5])
+    assert (curve.cost[0], curve.cost[-1]) == (2, 3)
+    np.testing.assert_allclose(curve.score, 0.65 + 0.2 * (curve.cost - 2))
     np.testing.assert_allclose(curve.score_spread, [0.1 / np.sqrt(2)] * 3)
     score, spread = curve.at(2.25)
     assert score == pytest.approx(0.7)
@@ -76,7 +77,7 @@ def test_curves_without_a_common_cost_are_averaged_as_points():
 
 
 def test_least_cost_for_a_score():
-    curve = mean_curve([record(0, 1, 0.5), record(0, 2, 0.7), record(0, 3, 0.6)], 3)
+    curve = MeanCurve(np.array([1.0, 2, 3]), np.array([0.5, 0.7, 0.6]), None)
     assert least_cost_for(curve, 0.4) == 1
     assert least_cost_for(curve, 0.6) == pytest.approx(1.5)
     assert least_cost_for(curve, 0.7) == pytest.approx(2)

@@ -149,7 +149,7 @@ class Comparison(Experiment):
             *(f"{score} at {cost:g}" for cost in shown),
             f"best {score}",
             "its cost",
-            f"cost within {100 * SAME:g} points of the forest",
+            "cost near forest",
             "s to tune",
         ]
         sizes = {(each["n_train"], each["n_validation"], each["n_test"]) for each in records}
@@ -161,7 +161,8 @@ class Comparison(Experiment):
                 columns,
                 rows,
                 note=f"{rows_of} rows for training, validation and the test; mean ± standard deviation over "
-                f"{seeds} seed(s). Costs are full costs, but decided ones where predictions stop early.",
+                f"{seeds} seed(s). Costs are full costs, but decided ones where predictions stop early. "
+                f"Cost near forest: where a curve first comes within {SAME:g} of the unpruned forest's score.",
             )
         ]
 
@@ -178,6 +179,7 @@ class Comparison(Experiment):
                 by_ratio=self.by_ratio,
             )
             axes.set_title(title, loc="left", fontsize=10)
+            axes.label_outer()
             axes.legend(frameon=False, fontsize=8.5)
         figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
 

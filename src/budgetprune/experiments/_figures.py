@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Ours are red, from the paper's own to what goes beyond it; nobody else is.
 PAPER_RED, DARK_RED, ORANGE_RED, CRIMSON, ROSE = "#e03131", "#8c1c13", "#f76707", "#c2255c", "#f06595"
-GREY, BLUE, SKY, GREEN, TEAL = "#868e96", "#1c5fa8", "#4dabf7", "#2b8a3e", "#0c8599"
-VIOLET, BROWN, BLACK = "#7048e8", "#8d6e63", "#343a40"
+GREY, NAVY, BLUE, SKY, GREEN = "#868e96", "#12308a", "#3b78e7", "#4dabf7", "#2b8a3e"
+TEAL, VIOLET, BROWN, BLACK = "#0c8599", "#9c36b5", "#8d6e63", "#343a40"
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ _ALL = (
     Method("cost-weighted L1", linear.cost_weighted_l1),
     Method("CEGB, lazy", partial(boosting.cegb, penalty="lazy")),
     Method("CEGB, coupled", partial(boosting.cegb, penalty="coupled")),
-    Method(OURS_PAPER, forests.paper_pruning),
-    Method("ours: refitted", ours.refitted),
-    Method("ours: decided early", ours.decided),
-    Method("ours: decided early, slack", ours.decided_with_slack),
-    Method("ours on CEGB, decided early", boosting.decided_booster),
+    Method(OURS_PAPER, forests.paper_pruning, is_ours=True),
+    Method("ours: refitted", ours.refitted, is_ours=True),
+    Method("ours: decided early", ours.decided, is_ours=True),
+    Method("ours: decided early, slack", ours.decided_with_slack, is_ours=True),
+    Method("ours on CEGB, decided early", boosting.decided_booster, is_ours=True),
 )
 METHODS = {method.name: method for method in _ALL}
 
@@ -43,7 +43,7 @@ LOOKS = {
     "BudgetRF": Look(figures.VIOLET, "P"),
     "GreedyMiser": Look(figures.BLUE, "X"),
     "CEGB, coupled": Look(figures.SKY, "v", "--"),
-    "CEGB, lazy": Look(figures.BLUE, "s"),
+    "CEGB, lazy": Look(figures.NAVY, "s"),
     OURS_PAPER: Look(figures.PAPER_RED, "o", width=2.2),
     "ours: refitted": Look(figures.DARK_RED, "^", width=1.8),
     "ours: decided early": Look(figures.ORANGE_RED, "D", width=1.8),

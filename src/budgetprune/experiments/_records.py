@@ -54,8 +54,9 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
     """Average the curves of one method over its seeds.
 
     Between two neighbours a seed's curve is straight: choosing between the two models by lot has just that
-    cost and that score on average. Costs are those that every seed's curve reaches, and equally far apart: in
-    their differences, or in their ratios (`by_ratio`) if they are all above 0.
+    cost and that score on average. Costs are those that every seed's curve reaches, closer to each other
+    where they are small and curves are steep: equally far apart in their roots, or in their logarithms
+    (`by_ratio`) if they are all above 0.
     """
     curves = list(seed_curves(records))
     # Some seeds may have found a single point where others have a curve; then ends are all that is common.
@@ -69,7 +70,11 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
             None if spread is None else spread[1:],
             None if spread is None else spread[:1],
         )
-    at = (np.geomspace if by_ratio and first > 0 else np.linspace)(first, last, n_points)
+    if by_ratio and first > 0:
+        at = np.geomspace(first, last, n_points)
+    else:
+        at = np.linspace(np.sqrt(first), np.sqrt(last), n_points) ** 2
+    at[0], at[-1] = first, last  # roots are rounded
     scores = np.array([np.interp(at, cost, score) for cost, score in curves])
     return MeanCurve(at, scores.mean(axis=0), _spread(scores))
 
