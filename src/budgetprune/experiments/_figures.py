@@ -97,7 +97,7 @@ def interesting(curves: Iterable[MeanCurve], *, as_error: bool) -> tuple[float, 
     # Most methods can be seen where they are within this much of the best that they reach.
     worst = min(best - 0.02, float(np.median([np.median(score) for score in scores])) - 0.08)
     worst = max(worst, min(score.min() for score in scores))
-    margin = 0.04 * (best - worst)
+    margin = max(0.04 * (best - worst), 1e-3)  # on few rows, all may have the same score
     if as_error:
         return 100 * (1 - best - margin), 100 * (1 - worst + margin)
     return worst - margin, best + margin

@@ -14,15 +14,7 @@ from budgetprune.experiments._contest import Contest, Point, coarse_to_fine
 
 def cost_weighted_l1(contest: Contest) -> Iterator[Point]:
     def train(rows: Any, strength: float) -> CostWeightedL1:
-        # Almost converged is good enough: which features have a coefficient is settled long before.
-        model = CostWeightedL1(
-            strength,
-            costs=contest.costs,
-            max_iter=100,
-            tol=1e-3,
-            random_state=contest.seed,
-            n_jobs=contest.jobs,
-        )
+        model = CostWeightedL1(strength, costs=contest.costs, n_jobs=contest.jobs)
         return model.fit(rows.X, rows.y)
 
     strengths = contest.grids.l1
