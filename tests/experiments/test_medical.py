@@ -11,7 +11,15 @@ from sklearn.ensemble import RandomForestClassifier
 from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments import Options
-from budgetprune.experiments._bills import AS_GOOD, best_within, bills, cheapest_reaching, whole_forest
+from budgetprune.experiments._bills import (
+    AS_GOOD,
+    as_good_as,
+    best_within,
+    bills,
+    cheapest_reaching,
+    choose,
+    whole_forest,
+)
 from budgetprune.experiments._contest import Contest, Point
 from budgetprune.experiments._grids import QUICK
 from budgetprune.experiments._patients import BREAST, HEART, THYROID, Diagnosis, Patients
@@ -113,6 +121,18 @@ def test_cheapest_that_reaches_a_score():
     assert cheapest_reaching(points, 0.99).setting == "3"  # nobody does: the best
 
 
+def test_choices_for_budgets_and_for_forests():
+    one, other = _points((4, 0.8), (8, 0.9)), _points((3, 0.7), (6, 0.95))
+    chosen = choose({"a": one, "b": other}, {"a": 0.85, "b": 0.7}, (2, 4, 7))
+    assert chosen == {
+        "budget 4": one[0],
+        "budget 7": other[1],
+        AS_GOOD: other[1],  # as the better of the two forests
+        as_good_as("a"): one[1],
+        as_good_as("b"): other[0],
+    }
+
+
 def _contests(patients, seed=0):
     def measure(model, rows):
         return TOY.score(rows.y, model.predict(rows.X))
@@ -146,7 +166,7 @@ def test_what_is_bought_adds_up_to_the_cost(records, name):
 def test_budgets_are_kept_on_validation_rows(records):
     for name in (DEPTH, REFITTED, DECIDED):
         for record in records[name]:
-            if record["setting"] != AS_GOOD:
+            if record["setting"].startswith("budget "):
                 assert record["val_cost"] <= float(record["setting"].removeprefix("budget ")) + 1e-9
     # Nobody buys a source for 1, but one may always guess.
     assert next(record["setting"] for record in records[DEPTH]) != "budget 1"
@@ -192,7 +212,7 @@ def test_tables_and_figure():
     ]
     options = Options(quick=True, repeats=2)
     compared, budgets, purchases = Medical().tables(records, options)
-    assert [row[:3] for row in compared.rows][::3] == [
+    assert [row[1:4] for row in compared.rows][::3] == [
         [FOREST, "21.00 ± 1.41", "100%"],
         [DECIDED, "6.00 ± 1.41", "29%"],
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -55,13 +55,38 @@ def _same(model: Any) -> Any:
     return model
 
 
-def tune(method: Method, contests: Mapping[str, Contest]) -> list[Point]:
-    """All settings of a method, on all base forests of one split; these share the time."""
-    points = []
+def as_good_as(base: str) -> str:
+    """The setting that is as good as one of the base forests, and made from it."""
+    return f"{AS_GOOD}: {base}"
+
+
+def tune(
+    curve: Callable[[Contest], Iterator[Point]], contests: Mapping[str, Contest]
+) -> dict[str, list[Point]]:
+    """All settings of a method for each base forest of one split."""
+    points = {}
     for name, contest in contests.items():
         contest.deadline = Deadline(contest.seconds)
-        points += [replace(point, setting=f"{name}; {point.setting}") for point in method.curve(contest)]
+        points[name] = [replace(point, setting=f"{name}; {point.setting}") for point in curve(contest)]
     return points
+
+
+def choose(
+    points: Mapping[str, Sequence[Point]], forests: Mapping[str, float], budgets: Iterable[float]
+) -> dict[str, Point]:
+    """Choose settings of a method on V: for each budget, and to be as good as forests.
+
+    Parameters
+    ----------
+    points : by base forest
+    forests : scores of the base forests on V
+    budgets : averages per patient
+    """
+    everything = [point for some in points.values() for point in some]
+    chosen = {f"budget {budget:g}": best_within(everything, budget) for budget in budgets}
+    chosen[AS_GOOD] = cheapest_reaching(everything, max(forests.values()))
+    chosen |= {as_good_as(base): cheapest_reaching(points[base], score) for base, score in forests.items()}
+    return {setting: point for setting, point in chosen.items() if point is not None}
 
 
 def best_within(points: Iterable[Point], budget: float) -> Point | None:
@@ -115,33 +140,30 @@ def bills(
     """
     settings: dict[str, list[Bill]] = {}
     seconds, n_tried = 0.0, 0
+    # What base forests share, the first one knows.
+    firsts = [next(iter(contests.values())) for contests in folds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)  # small budgets may buy nothing, and that is shown
-        for contests in folds:
-            contest = next(iter(contests.values()))
+        for contests, first in zip(folds, firsts, strict=True):
             clock = Deadline(np.inf)
-            points = tune(method, contests)
-            seconds, n_tried = seconds + clock.used, n_tried + len(points)
-            forest = max(point.score for point in tune(Method("", whole_forest), contests))
-            chosen = {f"budget {budget:g}": best_within(points, budget) for budget in budgets}
-            chosen[AS_GOOD] = cheapest_reaching(points, forest)
+            points = tune(method.curve, contests)
+            seconds, n_tried = seconds + clock.used, n_tried + sum(map(len, points.values()))
+            forests = {base: some[0].score for base, some in tune(whole_forest, contests).items()}
             made: dict[int, Bill] = {}
-            for setting, point in chosen.items():
-                if point is None:
-                    continue
+            for setting, point in choose(points, forests, budgets).items():
                 if id(point) not in made:
-                    made[id(point)] = Bill.of(point, contest.split.test, contest)
+                    made[id(point)] = Bill.of(point, first.split.test, first)
                 settings.setdefault(setting, []).append(made[id(point)])
-    first = next(iter(folds[0].values()))
-    names = first.costs.resolve(first.split.train.X.shape[1]).source_names
+    split = firsts[0].split
+    names = firsts[0].costs.resolve(split.train.X.shape[1]).source_names
     common = {
         "data": diagnosis.name,
         "method": method.name,
-        "seed": first.seed,
+        "seed": split.seed,
         "seconds_tuning": round(seconds, 3),
         "n_tried": n_tried,
-        **first.split.sizes,
-        "n_test": sum(len(next(iter(contests.values())).split.test) for contests in folds),
+        **split.sizes,
+        "n_test": sum(len(first.split.test) for first in firsts),
     }
     reported = partial(_record, common=common, diagnosis=diagnosis, names=names)
     # What one split cannot afford has no average.

@@ -133,7 +133,7 @@ def _bases(others: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]
 THYROID = Diagnosis(
     "thyroid",
     _thyroid,
-    (5, 15, 20, 25, 30, 40, 50, 75),
+    (5, 15, 23, 25, 27, 30, 45, 75),
     is_uneven=True,
     bases=_bases({"rows alike": {}, "classes alike": {"class_weight": "balanced"}}),
 )
