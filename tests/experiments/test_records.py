@@ -53,7 +53,7 @@ def test_costs_may_be_equally_far_apart_in_their_ratios():
     np.testing.assert_allclose(curve.cost, [1, 10, 100])
     np.testing.assert_allclose(curve.score, [0, 0.09, 0.99])  # between models by lot, as before
     free = mean_curve([record(0, 0, 0.0), *records], 3, by_ratio=True)
-    np.testing.assert_allclose(free.cost, [0, 50, 100])
+    np.testing.assert_allclose(free.cost, [0, 25, 100])
 
 
 def test_one_seed_has_no_spread():

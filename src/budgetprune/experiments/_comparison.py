@@ -162,13 +162,13 @@ class Comparison(Experiment):
                 rows,
                 note=f"{rows_of} rows for training, validation and the test; mean ± standard deviation over "
                 f"{seeds} seed(s). Costs are full costs, but decided ones where predictions stop early. "
-                f"Cost near forest: where a curve first comes within {SAME:g} of the unpruned forest's score.",
+                f"Cost near forest: where a curve comes within {SAME:g} of the unpruned forest's score.",
             )
         ]
 
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
-        left, right = figure.subplots(1, 2, sharey=True, sharex=True)
-        for axes, (title, names) in zip((left, right), self.panels.items(), strict=True):
+        row = figure.subplots(1, len(self.panels), sharey=True, sharex=True)
+        for axes, (title, names) in zip(row, self.panels.items(), strict=True):
             draw_curves(
                 axes,
                 records,
