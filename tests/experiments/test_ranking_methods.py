@@ -15,7 +15,7 @@ from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments import Options
 from budgetprune.experiments._forest_methods import PricedModel
 from budgetprune.experiments._ranking_methods import Recipe, ScoredWithin, measure, score_forest
-from budgetprune.experiments.figure1c import Figure1c, made_documents
+from budgetprune.experiments.figure1c import Figure1c, best_leaf_size, made_documents
 from budgetprune.refit import refit
 
 
@@ -149,6 +149,15 @@ def test_final_models_are_made_of_all_of_v(contest):
     assert all(0 <= point.score <= 1 for point in points)
     plain = score_forest(recipe.make(contest.split.val)).predict(contest.split.test.X)
     assert points[0].model().predict(contest.split.test.X) == pytest.approx(plain)
+
+
+def test_leaves_are_as_large_as_v_likes_them(contest, monkeypatch):
+    def likes_twenty(model, rows):
+        assert rows is contest.split.val
+        return -abs(model.min_samples_leaf - 20)
+
+    monkeypatch.setattr(contest, "measure", likes_twenty)
+    assert best_leaf_size(contest) == 20
 
 
 def test_trees_are_grown_for_their_cost():

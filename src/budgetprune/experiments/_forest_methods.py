@@ -140,6 +140,7 @@ def budget_rf(contest: Contest) -> Iterator[Point]:
             rule="expected" if impurity == "entropy" else "minimax",
             threshold=threshold,
             max_features=base["max_features"],
+            min_samples_leaf=base["min_samples_leaf"],
             costs=contest.costs,
             n_jobs=contest.jobs,
             random_state=contest.seed,
