@@ -17,6 +17,8 @@ from budgetprune.costs import FeatureCosts
 
 from .grown_oracles import CLOSE, candidates, impurity_after, rows_of_nodes, squared_after
 
+pytestmark = pytest.mark.nojit
+
 MEASURES = {"entropy": ENTROPY, "pairs": PAIRS}
 
 
