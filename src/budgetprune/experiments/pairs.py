@@ -50,7 +50,7 @@ def _with_pairs(contest: Contest) -> Contest:
 _ENTROPY = {name: METHODS[name] for name in NAMES}
 _PAIRS = {_named(name): Method(_named(name), partial(_on_pairs, METHODS[name].curve)) for name in NAMES}
 _LOOKS = {name: LOOKS[name] for name in NAMES} | {
-    _named(name): replace(LOOKS[name], line="--", width=1.4) for name in NAMES
+    _named(name): replace(LOOKS[name], marker="s", line="--", width=1.4) for name in NAMES
 }
 _LOOKS[_named(UNPRUNED)] = Look(figures.GREY, "*")
 
