@@ -25,6 +25,7 @@ from budgetprune.experiments._solver_trials import (
 )
 from budgetprune.experiments._split import shuffle_split
 from budgetprune.forest import Forest
+from budgetprune.plots import tidy
 from budgetprune.problem import PruningProblem
 
 if TYPE_CHECKING:
@@ -147,8 +148,8 @@ class Solvers(Experiment):
         _draw(right, {solver: _of(records, solver, n_trees=trees) for solver in SOLVERS}, "n_rows")
         left.set(xlabel=f"trees ({rows:,} rows)", ylabel="seconds")
         right.set(xlabel=f"rows that count costs ({trees} trees)")
-        right.legend(loc="upper left")
-        figure.suptitle(self.title)
+        left.legend(frameon=False)
+        figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
 
 
 def make_problem(seed: int, size: Size, options: Options) -> PruningProblem:
@@ -220,7 +221,11 @@ def _draw(axes: Axes, by_solver: dict[str, list[Record]], key: str) -> None:
         ends = np.array([(min(some), max(some)) for some in times]).T
         axes.errorbar(sizes, mean, np.abs(ends - mean), label=solver, capsize=3, **LOOKS[solver])
     axes.set(xscale="log", yscale="log")
-    axes.grid(alpha=0.3, which="both")
+    sizes = sorted({record[key] for records in by_solver.values() for record in records})
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
+    axes.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+    axes.grid(color="#e9ecef", linewidth=0.8)
+    tidy(axes)
 
 
 register(Solvers())
