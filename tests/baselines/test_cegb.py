@@ -92,9 +92,11 @@ def test_first_rounds_are_what_a_shorter_training_gives(load):
     other = CEGBClassifier(tradeoff=0.01, **SMALL | {"n_estimators": 4}).fit(X, y)
     np.testing.assert_allclose(shorter.predict_proba(X), other.predict_proba(X))
     np.testing.assert_array_equal(shorter.acquisition_cost(X), other.acquisition_cost(X))
-    assert longer.first_rounds(10).forest_ is longer.first_rounds(99).forest_ is longer.forest_
-    with pytest.raises(InvalidInputError, match="n_rounds must be"):
-        longer.first_rounds(0)
+    assert (shorter.n_estimators, longer.n_estimators) == (4, 10)
+    assert longer.first_rounds(10).forest_ is longer.forest_
+    for wrong in (0, 11):
+        with pytest.raises(InvalidInputError, match="n_rounds must be a whole number from 1 to 10"):
+            longer.first_rounds(wrong)
 
 
 def test_its_trees_can_be_pruned_by_us(rows):

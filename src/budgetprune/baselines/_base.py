@@ -63,7 +63,15 @@ class PricedForest(Priced):
         return self._prices.total(sources_used(self.forest_, self._prices, rows_of(self, X)))
 
 
-_RIVALS = ("CCP", "GreedyPrune", "PlainForest", "CEGBClassifier", "CEGBRegressor")
+_RIVALS = (
+    "CCP",
+    "CEGBClassifier",
+    "CEGBRegressor",
+    "GreedyMiser",
+    "GreedyMiserRegressor",
+    "GreedyPrune",
+    "PlainForest",
+)
 
 
 @importer(*(f"budgetprune.{name}" for name in _RIVALS))
@@ -77,8 +85,10 @@ def _from_rival(model: Any) -> Forest:
 class PricedBoosting(PricedForest):
     """The same for trees that are grown round by round."""
 
+    n_estimators: int
+
     def first_rounds(self, n_rounds: int) -> Self:
-        """Return the estimator as it was after some rounds; if it has no more of them, as it is.
+        """Return the same estimator as it was after `n_rounds` rounds: a cheaper one, for nothing.
 
         Parameters
         ----------
@@ -86,12 +96,13 @@ class PricedBoosting(PricedForest):
         """
         check_is_fitted(self)
         shorter = copy.copy(self)
-        shorter.forest_ = first_rounds(self.forest_, whole_number("n_rounds", n_rounds, 1))
+        shorter.n_estimators = whole_number("n_rounds", n_rounds, 1, self.n_estimators)
+        shorter.forest_ = first_rounds(self.forest_, n_rounds)
         return shorter
 
 
 def first_rounds(forest: Forest, n_rounds: int) -> Forest:
-    """Leave out all trees but those of the first rounds of boosting; the rest has no origin any more."""
+    """Leave out all trees but those of the first rounds of boosting; those have no origin any more."""
     assert forest.tree_round is not None
     n_trees = int(np.searchsorted(forest.tree_round, n_rounds))
     if n_trees == forest.n_trees:

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from budgetprune._losses import Loss
-from budgetprune.baselines._base import PricedForest, PricedForestClassifier
+from budgetprune.baselines._base import PricedBoosting, PricedForestClassifier
 from budgetprune.baselines._binning import MOST_BINS
 from budgetprune.baselines._greedy_miser_rounds import Boosting, boost
 from budgetprune.baselines._grower_forest import TrainingRows, find_classes, training_rows
 from budgetprune.baselines._grower_parameters import tree_limits, whole_number
 from budgetprune.baselines._grower_splits import SQUARED, Aim
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest._checks import PER_NODE
-from budgetprune.forest._registry import importer
-from budgetprune.forest._sklearn_common import check_fitted
 from budgetprune.problem._checks import at_least_zero
 
 # The share of a class that has no weight must have a logarithm.
 _LEAST_SHARE = 1e-9
 
 
-class _Miser(PricedForest, BaseEstimator):  # type: ignore[misc]
+class _Miser(PricedBoosting, BaseEstimator):  # type: ignore[misc]
     """Boosted trees, whatever their loss."""
 
     def __init__(
@@ -95,19 +88,6 @@ class _Miser(PricedForest, BaseEstimator):  # type: ignore[misc]
     def _begin(self, rows: TrainingRows) -> Boosting:
         """Say what is learned, and from which scores boosting begins."""
         raise NotImplementedError
-
-    def first_rounds(self, n_rounds: int) -> Self:
-        """Return the same estimator as it was after `n_rounds` rounds: a cheaper one, for nothing.
-
-        Parameters
-        ----------
-        n_rounds : int
-        """
-        check_is_fitted(self)
-        n_rounds = whole_number("n_rounds", n_rounds, 1, self.forest_.n_trees // self.forest_.n_outputs)
-        shorter: Self = copy.copy(self).set_params(n_estimators=n_rounds)
-        shorter.forest_ = _first_trees(self.forest_, n_rounds * self.forest_.n_outputs)
-        return shorter
 
 
 class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ignore[misc]
@@ -184,25 +164,3 @@ class GreedyMiserRegressor(RegressorMixin, _Miser):  # type: ignore[misc]
     def _begin(self, rows: TrainingRows) -> Boosting:
         target: NDArray[Any] = check_array(rows.y, ensure_2d=False, dtype=np.float64, input_name="y")
         return Boosting("squared", target, np.array([np.average(target, weights=rows.weight)]), None)
-
-
-def _first_trees(forest: Forest, n_trees: int) -> Forest:
-    """Leave out all trees but the first ones."""
-    arrays = {name: getattr(forest, name) for name in PER_NODE}
-    end = forest.tree_start[n_trees]
-    fields: dict[str, Any] = {name: None if array is None else array[:end] for name, array in arrays.items()}
-    assert forest.tree_round is not None
-    return replace(
-        forest,
-        **fields,
-        tree_start=forest.tree_start[: n_trees + 1],
-        tree_output=forest.tree_output[:n_trees],
-        tree_round=forest.tree_round[:n_trees],
-    )
-
-
-@importer("budgetprune.GreedyMiser", "budgetprune.GreedyMiserRegressor")
-def _from_greedy_miser(model: Any) -> Forest:
-    check_fitted(model)
-    forest: Forest = model.forest_
-    return forest

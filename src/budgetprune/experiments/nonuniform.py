@@ -15,7 +15,7 @@ from budgetprune.costs import FeatureCosts
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments._contest import Contest, Method, Point
 from budgetprune.experiments._experiment import Cell, Options, Part, Record, Table, register
-from budgetprune.experiments._figures import draw_curves
+from budgetprune.experiments._figures import GREY, Look
 from budgetprune.experiments._forest_methods import grown
 from budgetprune.experiments._methods import BEYOND, LOOKS, METHODS, OURS_PAPER, PAPER, UNPRUNED
 from budgetprune.experiments._records import MeanCurve
@@ -70,6 +70,10 @@ def _twin(method: str) -> str:
 _TWINS = {_twin(name): Method(_twin(name), partial(_at_unit_costs, METHODS[name].curve)) for name in TWICE}
 
 
+_LOOKS = LOOKS | {_twin(name): replace(LOOKS[name], line="--", width=1.4) for name in TWICE}
+_LOOKS[_twin(UNPRUNED)] = Look(GREY, "*")
+
+
 class Nonuniform(Figure1a):
     """All methods where useful features are dear, and the paper's comparison with unit costs (appendix).
 
@@ -81,7 +85,7 @@ class Nonuniform(Figure1a):
     figure_size = (17.0, 5.6)
     methods = METHODS | _TWINS
     method_names = tuple(methods)
-    looks = LOOKS | {_twin(name): replace(LOOKS[name], line="--", width=1.4) for name in TWICE}
+    looks = _LOOKS
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "the paper's figure": tuple(name for each in TWICE for name in (_twin(each), each)),
         "the paper's methods, these costs": PAPER,
@@ -112,6 +116,9 @@ class Nonuniform(Figure1a):
             _price_table(records),
         ]
 
+    def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
+        super().draw(_of_methods(records), options, figure)
+
     def _claim(self, curves: dict[str, MeanCurve], shown: Sequence[float]) -> Table:
         """What methods lose if useful features are dear."""
         names = [each for name in TWICE[1:] for each in (_twin(name), name)]
@@ -123,19 +130,6 @@ class Nonuniform(Figure1a):
             note="The same forest, and the same total of all prices. In the paper, BudgetPrune has about the "
             "same errors at both, and CCP's grow.",
         )
-
-    def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
-        row = figure.subplots(1, len(self.panels), sharey=True, sharex=True)
-        for axes, (title, names) in zip(row, self.panels.items(), strict=True):
-            draw_curves(
-                axes,
-                _of_methods(records),
-                {name: self.looks[name] for name in names},
-                cost_name=self.cost_name,
-            )
-            axes.set_title(title, loc="left", fontsize=10)
-            axes.legend(frameon=False, fontsize=8.5)
-        figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
 
 
 def _of_methods(records: Sequence[Record]) -> list[Record]:
