@@ -23,6 +23,7 @@ class GroupedComparison(Comparison):
 
     seconds = 60.0
     cost_name = "average feature cost (CPU time of the cheapest descriptor = 1)"
+    by_ratio = True
     max_features: ClassVar[str | float] = "sqrt"
 
     def substitute(self, options: Options) -> str | None:

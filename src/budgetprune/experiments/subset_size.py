@@ -11,7 +11,6 @@ from budgetprune.experiments._experiment import Cell, Experiment, Options, Part,
 from budgetprune.experiments._figures import draw_curves
 from budgetprune.experiments._grouped import GroupedComparison
 from budgetprune.experiments._methods import LOOKS, OURS_PAPER, UNPRUNED
-from budgetprune.experiments._records import by_method, mean_curve
 from budgetprune.experiments._tables import with_spread
 
 if TYPE_CHECKING:
@@ -83,7 +82,13 @@ class SubsetSize(Experiment):
                 for method in methods
                 for size, line in LINES.items()
             }
-            draw_curves(axes, named, looks, cost_name=GroupedComparison.cost_name)
+            draw_curves(
+                axes,
+                named,
+                looks,
+                cost_name=GroupedComparison.cost_name,
+                by_ratio=GroupedComparison.by_ratio,
+            )
             axes.set_title(title, loc="left", fontsize=10)
             axes.legend(frameon=False, fontsize=8.5)
         figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
@@ -104,9 +109,9 @@ def _named(method: str, size: str) -> str:
 def _side_by_side(records: Sequence[Record]) -> Table:
     """Accuracies of both sizes at the same costs."""
     curves = {
-        (method, size): mean_curve(some)
-        for size in SIDES
-        for method, some in by_method(_side(records, size)).items()
+        (method, size): curve
+        for size, side in SIDES.items()
+        for method, curve in side.mean_curves(_side(records, size)).items()
     }
     whole = {size: curves[UNPRUNED, size] for size in SIDES}
     most = max(float(curve.cost[0]) for curve in whole.values())

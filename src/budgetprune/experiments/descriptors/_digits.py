@@ -32,16 +32,17 @@ Arrays = list[NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many images there are, who gets them (the test has the rest), and how many are timed."""
+    """How many images of how many digits, who gets them (the test: the rest), and how many are timed."""
 
     n_images: int
+    n_classes: int
     n_train: int
     n_val: int
     n_timed: int
 
 
-ALL = Sizes(n_images=1797, n_train=600, n_val=300, n_timed=100)
-FEW = Sizes(n_images=260, n_train=140, n_val=60, n_timed=5)
+ALL = Sizes(n_images=1797, n_classes=10, n_train=600, n_val=300, n_timed=100)
+FEW = Sizes(n_images=160, n_classes=4, n_train=80, n_val=40, n_timed=5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class PricedSplit(Split):
 
 
 class GroupedDigits:
-    """Digits, described and priced: a group of ten features per descriptor, each paid for as a whole.
+    """Digits, described and priced: a group of features per descriptor (one per class), paid for as a whole.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class GroupedDigits:
     @cached_property
     def images(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Enlarged images, and their labels."""
-        return load_large_digits(self.sizes.n_images)
+        return load_large_digits(self.sizes.n_images, self.sizes.n_classes)
 
     @cached_property
     def prices(self) -> list[Price]:
@@ -87,9 +88,10 @@ class GroupedDigits:
 
         return kept_prices(self.folder / "prices.json", measure)
 
-    def costs(self, n_classes: int) -> FeatureCosts:
+    @property
+    def costs(self) -> FeatureCosts:
         """Prices of the features: whoever pays for a descriptor has its margins for all classes."""
-        groups = [each.descriptor for each in self.prices for _ in range(n_classes)]
+        groups = [each.descriptor for each in self.prices for _ in range(self.sizes.n_classes)]
         return FeatureCosts(groups=groups, group_costs={each.descriptor: each.price for each in self.prices})
 
     def values(self) -> Arrays:
@@ -106,9 +108,8 @@ class GroupedDigits:
         )
         roles = rows.train, rows.val, rows.test
         margins = _kept(self.folder / f"margins {seed}.npz", lambda: self._margins(roles, seed))
-        costs = self.costs(len(np.unique(rows.train.y)))
         train, val, test = (LabelledRows(X, role.y) for X, role in zip(margins, roles, strict=True))
-        return PricedSplit(seed, train, val, test, costs)
+        return PricedSplit(seed, train, val, test, self.costs)
 
     def _margins(self, roles: tuple[LabelledRows, LabelledRows, LabelledRows], seed: int) -> Arrays:
         train, *others = roles

@@ -10,9 +10,11 @@ from sklearn.datasets import load_digits
 SIDE = 64
 
 
-def load_large_digits(n_images: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Load the digits, smoothly enlarged, with intensities from 0 to 1: (n_images, 64, 64), and labels."""
-    digits = load_digits()
+def load_large_digits(
+    n_images: int | None = None, n_classes: int = 10
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Load digits, smoothly enlarged, with intensities from 0 to 1: (n_images, 64, 64), and labels."""
+    digits = load_digits(n_class=n_classes)
     small, labels = digits.images[:n_images] / 16, digits.target[:n_images].astype(np.int64)
     side = small.shape[1]
     # Cubic splines are linear, and enlarge rows and columns alike: two products of matrices do it for all.
