@@ -41,18 +41,23 @@ def whole_forest(contest: Contest) -> Iterator[Point]:
 
 
 def ours(contest: Contest, budgets: Sequence[float], **settings: Any) -> Iterator[Point]:
-    """Our estimator for each budget; what `settings` leave open is chosen inside V."""
-    for k in contest.deadline.within(coarse_to_fine(np.sqrt(budgets)), at_least=2):
-        model = fitted(contest, grown(contest), budgets[k], **settings)
-        tradeoff, full_cost = model.tradeoff_, model.path_.at(lam=model.lambda_).cost
-        # Cross-fitted, because all of V refits the leaves in the end.
-        score = float(np.interp(full_cost, tradeoff.full_cost[::-1], tradeoff.score[::-1]))
-        answers = Decided(model) if model.counting == "decided" else model
-        yield Point(f"for {budgets[k]:g}: {model.choices_!r}", model.cost_, score, partial(_same, answers))
+    """Our estimator for each budget; what `settings` leave open is chosen inside V.
+
+    First for a budget that buys everything, whose choices serve all others; then for each by itself.
+    """
+    general = fitted(contest, grown(contest), max(budgets), **settings)
+    for budget in budgets:
+        yield _point(general.with_budget(budget), f"{budget:g}, choices for {max(budgets):g}")
+    for k in contest.deadline.within(coarse_to_fine(np.sqrt(budgets)), at_least=0):
+        yield _point(fitted(contest, grown(contest), budgets[k], **settings), f"{budgets[k]:g}")
 
 
-def _same(model: Any) -> Any:
-    return model
+def _point(model: Any, budget: str) -> Point:
+    tradeoff, full_cost = model.tradeoff_, model.path_.at(lam=model.lambda_).cost
+    # Cross-fitted, because all of V refits the leaves in the end.
+    score = float(np.interp(full_cost, tradeoff.full_cost[::-1], tradeoff.score[::-1]))
+    answers = Decided(model) if model.counting == "decided" else model
+    return Point(f"budget {budget}: {model.choices_!r}", model.cost_, score, lambda: answers)
 
 
 def as_good_as(base: str) -> str:
