@@ -379,6 +379,14 @@ def test_the_order_of_sources_is_part_of_equality():
     )
 
 
+def test_a_feature_alone_costs_all_that_it_needs():
+    costs = FeatureCosts.from_sources(
+        {"TT4": 10, "T4U": 8, "unused": 99}, {"TT4": "TT4", "T4U": "T4U", "FTI": ["TT4", "T4U"], "age": None}
+    )
+    assert costs.resolve(4, ["age", "FTI", "TT4", "T4U"]).price_alone.tolist() == [0, 18, 10, 8]
+    assert FeatureCosts([3, 0]).resolve(2).price_alone.tolist() == [3, 0]
+
+
 def test_immutable():
     prices = {"age": 1.0}
     costs = FeatureCosts(prices)
