@@ -99,8 +99,10 @@ def test_prices_are_those_of_the_fit(rows):
     ],
 )
 def test_what_is_no_forest_is_refused(rows, estimator, message):
+    wrong = PlainForest(estimator)
+    assert not is_regressor(wrong)
     with pytest.raises(UnsupportedModelError, match=message):
-        PlainForest(estimator).fit(*rows)
+        wrong.fit(*rows)
 
 
 def test_curves_are_checked(rows):

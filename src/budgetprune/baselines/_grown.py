@@ -46,7 +46,10 @@ class GrownForest(PricedForestClassifier, MetaEstimatorMixin, BaseEstimator):  #
         return RandomForestClassifier() if self.estimator is None else self.estimator
 
     def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self._inner())
+        tags, model = super().__sklearn_tags__(), self._inner()
+        if isinstance(model, type) or not hasattr(model, "__sklearn_tags__"):
+            return tags  # it is refused as soon as it is used
+        inner = get_tags(model)
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         if tags.classifier_tags is not None:
