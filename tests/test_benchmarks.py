@@ -23,7 +23,7 @@ ROWS = {
     "primal-dual": 4,
     "memory": 2,
     "doubling": 2,
-    "prediction": 3,
+    "prediction": 4,
     "early": 9,
 }
 
