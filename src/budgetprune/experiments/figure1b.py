@@ -10,9 +10,32 @@ from sklearn.datasets import load_digits
 from budgetprune.datasets import load_covertype
 from budgetprune.experiments._comparison import Comparison
 from budgetprune.experiments._experiment import Options, register
+from budgetprune.experiments._grids import QUICK, BoostingGrid, Grids
 from budgetprune.experiments._split import Split, shuffle_split
 
 SIZES = {"n_train": 36_603, "n_val": 15_688, "n_test": 58_101}
+
+# Seven classes, two of them rare, and borders that need large trees.
+GRIDS = Grids(
+    miser=BoostingGrid(
+        (0.0, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3),
+        (6, 8, 4),
+        (2, 5, 10, 25, 50, 100),
+        learning_rate=0.3,
+    ),
+    lazy=BoostingGrid(
+        (1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2),
+        (127, 255, 31),
+        (5, 10, 20, 50, 100),
+        least_hessian=1.0,
+    ),
+    coupled=BoostingGrid(
+        (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03),
+        (127, 255, 31),
+        (5, 10, 20, 50, 100),
+        least_hessian=1.0,
+    ),
+)
 
 load = lru_cache(maxsize=1)(load_covertype)
 
@@ -26,6 +49,9 @@ class Figure1b(Comparison):
 
     def substitute(self, options: Options) -> str | None:
         return "digits, which come with scikit-learn, for Covertype" if options.quick else None
+
+    def grids(self, options: Options) -> Grids:
+        return QUICK if options.quick else GRIDS
 
     def split(self, seed: int, options: Options) -> Split:
         if options.quick:
