@@ -69,17 +69,35 @@ def test_v_chooses_and_test_rows_report(contest):
 
 def test_what_was_chosen_is_trained_again_while_there_is_time(contest, clock):
     def again(k):
-        clock(60)
+        clock(30)
         return Model((0, 0), (k, 0.5))
 
     def curve(c):
-        for k in range(1, 6):
+        for k in range(1, 9):
             yield Point(str(k), k, k / 10, lambda: Model((0, 0), (100, 0)), lambda k=k: again(k))
 
     records = compete(Method("m", curve), contest)
-    assert [r["trained_on"] for r in records] == ["T and V"] * 2 + ["T"] * 3
-    # The ends first: they are what a curve needs most.
-    assert [r["setting"] for r in records[:2]] == ["1", "5"]
+    assert [r["trained_on"] for r in records] == [
+        "T and V",
+        "T",
+        "T and V",
+        "T",
+        "T and V",
+        "T",
+        "T",
+        "T and V",
+    ]
+
+
+def test_models_that_take_long_are_left_out_once_time_is_up(contest, clock):
+    def make(k):
+        clock(30)
+        return Model((0, 0), (k, 0.5))
+
+    method = Method("m", lambda c: (Point(str(k), k, k / 10, lambda k=k: make(k)) for k in range(1, 9)))
+    records = compete(method, contest)
+    # The ends first, and then what is farthest from all that is there, where small costs count more.
+    assert [r["setting"] for r in records] == ["1", "2", "4", "8"]
 
 
 def test_what_costs_nothing_is_no_point_unless_all_do(contest):

@@ -21,6 +21,8 @@ from budgetprune.experiments._records import undominated
 from budgetprune.experiments._split import Split
 
 Item = TypeVar("Item")
+# Points of a curve that are made, however long that takes.
+FEWEST_POINTS = 4
 
 
 class Deadline:
@@ -149,8 +151,8 @@ class Method:
 def compete(method: Method, contest: Contest) -> list[Record]:
     """Tune a method on V, and report what no other setting of it beats there on test rows.
 
-    Models that were grown on T alone are grown again on T and V, as long as that takes no longer than tuning
-    might; ours use V to refit leaves.
+    Models that were grown on T alone are grown again on T and V; ours use V to refit leaves. Both take no
+    longer than tuning may: what is late stays as it was grown on T, or is left out where it was never made.
     """
     contest.deadline = tuning = Deadline(contest.seconds)
     with warnings.catch_warnings():
@@ -179,7 +181,9 @@ def _report(best: Sequence[Point], contest: Contest) -> Iterator[Record]:
     clock = contest.deadline = Deadline(contest.seconds)
     for k, i in enumerate(order):
         point = best[i]
-        is_late = k >= 2 and clock.is_over
+        is_late = k >= FEWEST_POINTS and clock.is_over
+        if is_late and point.again is None:
+            break  # nothing cheaper can be said about it; what is left out lies between others
         model = point.model() if point.again is None or is_late else point.again()
         cost, score = contest.on(model, contest.split.test)
         yield {
