@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.datasets import load_diabetes, load_wine
+from sklearn.datasets import load_diabetes, load_wine, make_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
 from budgetprune import FeatureCosts, Forest, InvalidInputError, PruningProblem, UnsupportedModelError
-from budgetprune.baselines import PlainForest, PruningCurve, ccp_curve
+from budgetprune.baselines import PlainForest, PruningCurve, ccp_curve, depth_curve
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,23 @@ def test_a_forest_of_little_depth_costs_less(rows):
         for depth in (1, 2, None)
     ]
     assert costs == sorted(set(costs))
+
+
+def test_cutting_levels_off_is_what_a_limit_on_the_depth_does():
+    # Enough rows that no two splits are equally good.
+    X, y = make_classification(2000, 6, n_informative=5, n_redundant=0, random_state=0)
+    whole = RandomForestClassifier(3, max_features=None, random_state=0).fit(X, y)
+    curve = depth_curve(Forest.from_model(whole))
+    deepest = max(tree.get_depth() for tree in whole.estimators_)
+    assert len(curve) == deepest + 1
+    for depth in (0, 1, 2, 4):
+        upper = curve.forest(deepest - depth)
+        assert upper.depth.max() == depth
+        if depth:
+            theirs = RandomForestClassifier(3, max_features=None, max_depth=depth, random_state=0).fit(X, y)
+            np.testing.assert_allclose(upper.predict_proba(X), theirs.predict_proba(X))
+    assert curve.n_splits[0] == curve.unpruned.n_splits
+    assert curve.n_splits[-1] == 0
 
 
 def test_frozen_ensembles_are_not_trained_again(rows):

@@ -80,6 +80,14 @@ def test_what_was_chosen_is_trained_again_while_there_is_time(contest, clock):
     assert [r["trained_on"] for r in records] == ["T and V"] * 4 + ["T"] * 4
 
 
+def test_records_say_whose_labels_a_model_is_made_of(contest):
+    def curve(c):
+        yield Point("pruned", 1, 0.5, lambda: Model((0, 0), (1, 0.5)))
+        yield Point("refitted", 2, 0.9, lambda: Model((0, 0), (2, 0.5)), trained_on="T and V")
+
+    assert [r["trained_on"] for r in compete(Method("m", curve), contest)] == ["T", "T and V"]
+
+
 def test_models_that_take_long_are_left_out_once_time_is_up(contest, clock):
     def make(k):
         clock(30)

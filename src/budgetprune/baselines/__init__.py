@@ -7,7 +7,7 @@ from budgetprune.baselines._cost_weighted_l1 import CostWeightedL1
 from budgetprune.baselines._curve import PruningCurve
 from budgetprune.baselines._greedy_miser import GreedyMiser, GreedyMiserRegressor
 from budgetprune.baselines._greedy_prune import GreedyPrune, greedy_curve
-from budgetprune.baselines._plain import PlainForest
+from budgetprune.baselines._plain import PlainForest, depth_curve
 
 __all__ = [
     "CCP",
@@ -21,5 +21,6 @@ __all__ = [
     "PlainForest",
     "PruningCurve",
     "ccp_curve",
+    "depth_curve",
     "greedy_curve",
 ]

@@ -17,7 +17,7 @@ from budgetprune.acquisition import sources_used
 from budgetprune.baselines import PlainForest
 from budgetprune.errors import BudgetWarning
 from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments._contest import Contest, Deadline, Method, Point, coarse_to_fine
+from budgetprune.experiments._contest import T_AND_V, Contest, Deadline, Method, Point, coarse_to_fine
 from budgetprune.experiments._experiment import Record
 from budgetprune.experiments._forest_methods import grown
 from budgetprune.experiments._our_methods import Decided, fitted
@@ -57,7 +57,8 @@ def _point(model: Any, budget: str) -> Point:
     # Cross-fitted, because all of V refits the leaves in the end.
     score = float(np.interp(full_cost, tradeoff.full_cost[::-1], tradeoff.score[::-1]))
     answers = Decided(model) if model.counting == "decided" else model
-    return Point(f"budget {budget}: {model.choices_!r}", model.cost_, score, lambda: answers)
+    setting = f"budget {budget}: {model.choices_!r}"
+    return Point(setting, model.cost_, score, lambda: answers, trained_on=T_AND_V)
 
 
 def as_good_as(base: str) -> str:

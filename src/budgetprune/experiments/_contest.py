@@ -21,6 +21,8 @@ from budgetprune.experiments._records import undominated
 from budgetprune.experiments._split import Split
 
 Item = TypeVar("Item")
+# Rows whose labels a model is made of.
+T, T_AND_V = "T", "T and V"
 # Points of a curve that are made, however long that takes.
 FEWEST_POINTS = 4
 
@@ -68,6 +70,8 @@ class Point:
         Makes the model for test rows, with `acquisition_cost` and what the contest measures.
     again : callable or None
         Makes it from T and V, once it is chosen; for methods that use no label of V otherwise.
+    trained_on : str
+        The rows whose labels `model` is made of.
     """
 
     setting: str
@@ -75,6 +79,7 @@ class Point:
     score: float
     model: Callable[[], Any]
     again: Callable[[], Any] | None = None
+    trained_on: str = T
 
 
 @dataclass(eq=False)
@@ -184,11 +189,12 @@ def _report(best: Sequence[Point], contest: Contest) -> Iterator[Record]:
         is_late = k >= FEWEST_POINTS and clock.is_over
         if is_late and point.again is None:
             break  # nothing cheaper can be said about it; what is left out lies between others
-        model = point.model() if point.again is None or is_late else point.again()
+        is_again = point.again is not None and not is_late
+        model = point.again() if is_again else point.model()
         cost, score = contest.on(model, contest.split.test)
         yield {
             "setting": point.setting,
-            "trained_on": "T" if point.again is not None and is_late else "T and V",
+            "trained_on": T_AND_V if is_again else point.trained_on,
             "val_cost": point.cost,
             "val_score": point.score,
             "test_cost": cost,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from budgetprune.acquisition import sources_used
-from budgetprune.baselines import BudgetRF, PlainForest, ccp_curve, greedy_curve
+from budgetprune.baselines import BudgetRF, ccp_curve, depth_curve, greedy_curve
 from budgetprune.baselines._ccp import Criterion
 from budgetprune.costs import CostTable
 from budgetprune.experiments._contest import Contest, Point, coarse_to_fine
@@ -25,17 +25,17 @@ from budgetprune.problem import PruningProblem
 class PricedModel:
     """A forest with prices: what a contest needs to know of a pruning."""
 
-    forest: Forest
+    forest_: Forest
     prices: CostTable
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self.forest.predict(X)
+        return self.forest_.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        return self.forest.predict_proba(X)
+        return self.forest_.predict_proba(X)
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
-        return self.prices.total(sources_used(self.forest, self.prices, X))
+        return self.prices.total(sources_used(self.forest_, self.prices, X))
 
 
 def grown(contest: Contest) -> Any:
@@ -65,15 +65,25 @@ def unpruned(contest: Contest) -> Iterator[Point]:
 
 
 def limited_depth(contest: Contest) -> Iterator[Point]:
-    def train(rows: Any, depth: int) -> Any:
-        model = PlainForest(clone(contest.base).set_params(max_depth=depth), costs=contest.costs)
-        return model.fit(rows.X, rows.y)
-
+    """Forests whose depth is limited: the upper levels of one that is not."""
+    forest = Forest.from_model(grown(contest))
     depths = contest.grids.depths
     for k in contest.deadline.within(coarse_to_fine(np.sqrt(depths)), at_least=2):
-        make = partial(train, depth=depths[k])
-        again = partial(make, contest.split.train_and_val)
-        yield contest.point(f"max_depth {depths[k]}", make(contest.split.train), again)
+        again = partial(_limited_again, contest, depths[k])
+        yield contest.point(f"max_depth {depths[k]}", _upper_levels(contest, forest, depths[k]), again)
+
+
+def _limited_again(contest: Contest, max_depth: int) -> PricedModel:
+    """One forest on T and V serves all depths."""
+    rows = contest.split.train_and_val
+    model = contest.shared("forest on T and V", lambda: clone(contest.base).fit(rows.X, rows.y))
+    return _upper_levels(contest, Forest.from_model(model), max_depth)
+
+
+def _upper_levels(contest: Contest, forest: Forest, max_depth: int) -> PricedModel:
+    curve = depth_curve(forest)
+    upper = curve.forest(max(len(curve) - 1 - max_depth, 0))
+    return PricedModel(upper, contest.costs.resolve(forest.n_features, forest.feature_names))
 
 
 # --- Prunings of the base forest ----------------------------------------------------------------------------

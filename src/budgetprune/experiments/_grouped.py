@@ -21,7 +21,6 @@ from budgetprune.experiments.descriptors._margins import N_FOLDS, STRICTNESS
 class GroupedComparison(Comparison):
     """Compare methods on margins of descriptors, each of which is paid for as a whole."""
 
-    seconds = 60.0
     cost_name = "average feature cost (CPU time of the cheapest descriptor = 1)"
     by_ratio = True
     max_features: ClassVar[str | float] = "sqrt"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from budgetprune.estimators import BudgetPruneClassifier
-from budgetprune.experiments._contest import Contest, Point
+from budgetprune.experiments._contest import T_AND_V, Contest, Point
 from budgetprune.experiments._forest_methods import base_problem, grown
 
 
@@ -82,7 +82,7 @@ def fitted_points(
     made_for = f"{name}chosen at {budget:.3g}: {estimator.choices_!r}"
     for cost, score in zip(estimator.tradeoff_.cost, estimator.tradeoff_.score, strict=True):
         make = partial(_with_budget, estimator, float(cost))
-        yield Point(f"budget {cost:.4g}, {made_for}", float(cost), float(score), make)
+        yield Point(f"budget {cost:.4g}, {made_for}", float(cost), float(score), make, trained_on=T_AND_V)
 
 
 def _with_budget(estimator: BudgetPruneClassifier, budget: float) -> Any:

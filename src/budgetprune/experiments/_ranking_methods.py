@@ -18,7 +18,7 @@ from budgetprune.estimators._choice import Choices
 from budgetprune.estimators._roles import LabelledRows, halves
 from budgetprune.experiments import _boosting_methods as boosting
 from budgetprune.experiments import _methods
-from budgetprune.experiments._contest import Contest, Method, Point
+from budgetprune.experiments._contest import T_AND_V, Contest, Method, Point
 from budgetprune.experiments._figures import CRIMSON, ORANGE_RED, Look
 from budgetprune.experiments._forest_methods import base_problem, grown
 from budgetprune.experiments._our_methods import fitted
@@ -169,7 +169,8 @@ class Recipe:
             found = [contest.on(self.model(forest, tolerance), rows) for forest, rows in made]
             cost, score = np.mean(found, axis=0)
             setting = f"{name}budget {self.budget:.4g}, tolerance {tolerance:g} sd: {self.choices!r}"
-            yield Point(setting, float(cost), float(score), partial(self.final, tolerance))
+            final = partial(self.final, tolerance)
+            yield Point(setting, float(cost), float(score), final, trained_on=T_AND_V)
 
 
 def stopping_early(contest: Contest) -> Iterator[Point]:

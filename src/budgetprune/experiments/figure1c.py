@@ -59,7 +59,7 @@ class Figure1c(Comparison):
 
     name = "figure1c"
     title = "Figure 1 (c): ranking"
-    seconds = 60.0
+    seconds = 30.0
     costs_shown = (2.0, 5.0, 10.0, 20.0, 100.0)
     by_ratio = True
     score_name = "AP@5"
