@@ -52,8 +52,14 @@ def test_costs_may_be_equally_far_apart_in_their_ratios():
     curve = mean_curve(records, 3, by_ratio=True)
     np.testing.assert_allclose(curve.cost, [1, 10, 100])
     np.testing.assert_allclose(curve.score, [0, 0.09, 0.99])  # between models by lot, as before
-    free = mean_curve([record(0, 0, 0.0), *records], 3, by_ratio=True)
-    np.testing.assert_allclose(free.cost, [0, 25, 100])
+
+
+def test_points_that_buy_nothing_are_left_out_where_there_are_others():
+    curve = mean_curve([record(0, 0, 0.1), record(0, 1, 0.5), record(0, 3, 0.9)], 2)
+    np.testing.assert_allclose(curve.cost, [1, 3])
+    guess = mean_curve([record(0, 0, 0.1)])
+    assert guess.is_point
+    assert guess.score == pytest.approx(0.1)
 
 
 def test_one_seed_has_no_spread():

@@ -56,7 +56,7 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
     Between two neighbours a seed's curve is straight: choosing between the two models by lot has just that
     cost and that score on average. Costs are those that every seed's curve reaches, closer to each other
     where they are small and curves are steep: equally far apart in their roots, or in their logarithms
-    (`by_ratio`) if they are all above 0.
+    (`by_ratio`).
     """
     curves = list(seed_curves(records))
     # Some seeds may have found a single point where others have a curve; then ends are all that is common.
@@ -70,7 +70,7 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
             None if spread is None else spread[1:],
             None if spread is None else spread[:1],
         )
-    if by_ratio and first > 0:
+    if by_ratio:
         at = np.geomspace(first, last, n_points)
     else:
         at = np.linspace(np.sqrt(first), np.sqrt(last), n_points) ** 2
@@ -80,12 +80,16 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
 
 
 def seed_curves(records: Iterable[Record]) -> Iterable[tuple[Floats, Floats]]:
-    """Cost and score on test rows of one method, seed by seed, in order of cost."""
+    """Cost and score on test rows of one method, seed by seed, in order of cost.
+
+    A point that buys nothing on test rows is left out where there are others: it is a guess, and no choice.
+    """
     by_seed: dict[int, list[tuple[float, float]]] = {}
     for record in records:
         by_seed.setdefault(record["seed"], []).append((record["test_cost"], record["test_score"]))
     for points in by_seed.values():
-        cost, score = np.array(sorted(points), dtype=np.float64).T
+        bought = [point for point in points if point[0] > 0] or points
+        cost, score = np.array(sorted(bought), dtype=np.float64).T
         yield cost, score
 
 
