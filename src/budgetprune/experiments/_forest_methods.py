@@ -68,7 +68,7 @@ def limited_depth(contest: Contest) -> Iterator[Point]:
     """Forests whose depth is limited: the upper levels of one that is not."""
     forest = Forest.from_model(grown(contest))
     depths = contest.grids.depths
-    for k in contest.deadline.within(coarse_to_fine(np.sqrt(depths)), at_least=2):
+    for k in contest.deadline.within(coarse_to_fine(np.sqrt(depths)), at_least=contest.grids.n_reported):
         again = partial(_limited_again, contest, depths[k])
         yield contest.point(f"max_depth {depths[k]}", _upper_levels(contest, forest, depths[k]), again)
 
@@ -123,9 +123,13 @@ def _along(
     forest: Callable[[int], Forest],
     name: str,
 ) -> Iterator[Point]:
-    """Judge points of nested prunings whose costs on V are known, so spread out that they tell most."""
-    points = coarse_to_fine(np.sqrt(cost), contest.grids.n_prunings)
-    for k in map(int, contest.deadline.within(points, at_least=2)):
+    """Judge points of nested prunings whose costs on V are known, so spread out that they tell most.
+
+    Nearly all of the time goes into the growing of the forest, so as many as are reported come in any case.
+    """
+    grids = contest.grids
+    points = coarse_to_fine(np.sqrt(cost), grids.n_prunings)
+    for k in map(int, contest.deadline.within(points, at_least=grids.n_reported)):
         model = PricedModel(forest(k), problem.costs)
         score = contest.measure(model, contest.split.val)
         yield Point(f"{name} {parameter[k]:.6g}", float(cost[k]), score, partial(_same, model))
