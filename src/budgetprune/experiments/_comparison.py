@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -95,7 +95,15 @@ class Comparison(Experiment):
         return float("inf") if options.paper else self.seconds
 
     def _run(self, name: str, seed: int, options: Options) -> list[Record]:
+        if not options.quick and not self.__dict__.get("_is_warm"):
+            self._warm_up(options)
         return compete(self.methods[name], self._contest(seed, options))
+
+    def _warm_up(self, options: Options) -> None:
+        """Let every method compile its kernels on tiny data: no one's time to tune goes into that."""
+        for name in self.method_names:
+            self._run(name, 0, replace(options, quick=True, paper=False))
+        self.__dict__["_is_warm"] = True
 
     def _contest(self, seed: int, options: Options) -> Contest:
         """One contest at a time is kept: parts come seed by seed, and its methods share what they can."""
