@@ -11,8 +11,8 @@ from sklearn.datasets import make_classification
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments import Options
 from budgetprune.experiments._contest import Deadline
-from budgetprune.experiments._methods import METHODS, OURS_PAPER, UNPRUNED
-from budgetprune.experiments.nonuniform import TWICE, Nonuniform, svm_prices
+from budgetprune.experiments._methods import OURS_PAPER, UNPRUNED
+from budgetprune.experiments.nonuniform import COMPARED, TWICE, Nonuniform, svm_prices
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +63,14 @@ def test_prices_know_training_rows_only(options):
 def test_twins_prune_the_same_forest_at_unit_costs(options):
     experiment = Nonuniform()
     contest = experiment._contest(0, options)
-    assert set(experiment.methods) == {*METHODS, *(f"{name}, unit costs" for name in TWICE)}
+    assert set(experiment.methods) == {*COMPARED, *(f"{name}, unit costs" for name in TWICE)}
     for name in TWICE:
         found = []
         for each in (name, f"{name}, unit costs"):
             contest.deadline = Deadline(np.inf)
             found.append(list(experiment.methods[each].curve(contest)))
         priced, unit = found
-        assert priced[0].model().forest.origin is unit[0].model().forest.origin
+        assert priced[0].model().forest_.origin is unit[0].model().forest_.origin
         assert set(unit[0].model().prices.price) == {1.0}
         assert len(set(priced[0].model().prices.price)) > 1
         cost = unit[0].model().acquisition_cost(contest.split.val.X)

@@ -58,7 +58,7 @@ _LOOKS[_named(UNPRUNED)] = Look(figures.GREY, "*")
 class _OnMiniboone(Figure1a):
     name = "pairs on MiniBooNE"
     title = "MiniBooNE"
-    seconds = 80.0  # the longer part of it grows a forest
+    seconds = 60.0  # the longer part of it grows a forest
     methods = _ENTROPY | _PAIRS
     method_names = tuple(methods)
 
@@ -66,7 +66,7 @@ class _OnMiniboone(Figure1a):
 class _OnCovertype(Figure1b):
     name = "pairs on Covertype"
     title = "Forest Covertype"
-    seconds = 80.0
+    seconds = 60.0
     methods = _ENTROPY | _PAIRS
     method_names = tuple(methods)
 

@@ -28,7 +28,7 @@ class _Side(GroupedComparison):
     """One size of the subsets."""
 
     # Some of it goes into the growing of the forest, which may look at nearly all features.
-    seconds = 100.0
+    seconds = 60.0
     method_names = tuple(dict.fromkeys(name for names in PANELS.values() for name in names))
 
 
