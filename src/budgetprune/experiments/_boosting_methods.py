@@ -53,7 +53,7 @@ def decided_booster(contest: Contest) -> Iterator[Point]:
 def grown_boosters(contest: Contest) -> Iterator[tuple[str, Any, float]]:
     """What CEGB grows on T with lazy costs: in words, the model, and its average cost on V."""
     grid = contest.grids.lazy
-    for weight, size in contest.deadline.within(_settings(grid), at_least=2):
+    for weight, size in contest.deadline.within(_settings(grid)):
         make = partial(_train_cegb, contest, "lazy", grid, contest.split.train, weight, size)
         model = contest.shared(("lazy", weight, size), make)
         cost = float(model.acquisition_cost(contest.split.val.X).mean())
