@@ -150,11 +150,11 @@ def curve(method, points, **more):
 def test_the_claim_is_a_share_of_the_full_cost():
     records = [
         *curve(UNPRUNED, [(200.0, 0.95)]),
-        *curve(OURS_PAPER, [(0.0, 0.10), (100.0, 0.96), (200.0, 0.96)]),
+        *curve(OURS_PAPER, [(1.0, 0.10), (100.0, 0.96), (200.0, 0.96)]),
         *curve("CCP", [(10.0, 0.5), (200.0, 0.9)]),
     ]
     table = find_experiment("figure1d")._claim(records)
-    # Along the line from (0, 0.10) to (100, 0.96), 0.95 is reached at 98.8 of 200, and 0.945 at 98.3.
+    # Along the line from (1, 0.10) to (100, 0.96), 0.95 is reached at 98.8 of 200, and 0.945 at 98.3.
     assert table.rows == [[OURS_PAPER, "49%", "49%"], ["CCP", None, None]]
     assert "28%" in table.note
 
@@ -183,8 +183,8 @@ def test_both_sizes_are_compared_at_the_same_costs(tmp_path):
     records = [
         *curve(UNPRUNED, [(100.0, 0.95)], subset="√K"),
         *curve(UNPRUNED, [(80.0, 0.94)], subset="0.8 K"),
-        *curve("CCP", [(0.0, 0.0), (100.0, 1.0)], subset="√K"),
-        *curve("CCP", [(0.0, 0.0), (40.0, 0.4)], subset="0.8 K"),
+        *curve("CCP", [(1.0, 0.01), (100.0, 1.0)], subset="√K"),
+        *curve("CCP", [(1.0, 0.01), (40.0, 0.4)], subset="0.8 K"),
     ]
     together, *each = experiment.tables(records, options)
     assert together.columns[2:] == ["at 10", "at 20", "at 30", "at 50", "at 75"]

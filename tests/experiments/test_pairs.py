@@ -40,15 +40,15 @@ def test_both_forests_have_the_same_rows_prices_and_trees(side, contest):
 
 def test_methods_prune_the_forest_that_they_name(side, contest):
     whole = {name: points(side, contest, name)[0] for name in (UNPRUNED, f"{UNPRUNED}, Pairs")}
-    entropy, pairs = (point.model().forest for point in whole.values())
+    entropy, pairs = (point.model().forest_ for point in whole.values())
     assert entropy.origin is not pairs.origin
     assert isinstance(pairs.origin, BudgetRF)
     assert not isinstance(entropy.origin, BudgetRF)
     for name in ("CCP", OURS_PAPER):
         for suffix, forest in (("", entropy), (", Pairs", pairs)):
             found = points(side, contest, name + suffix)
-            assert all(point.model().forest.origin is forest.origin for point in found)
-            assert max(point.model().forest.n_splits for point in found) <= forest.n_splits
+            assert all(point.model().forest_.origin is forest.origin for point in found)
+            assert max(point.model().forest_.n_splits for point in found) <= forest.n_splits
             assert max(point.cost for point in found) <= whole[UNPRUNED + suffix].cost + 1e-9
 
 

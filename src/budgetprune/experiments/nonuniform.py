@@ -27,13 +27,11 @@ if TYPE_CHECKING:
 
 # Methods that the paper shows at unit costs as well.
 TWICE = (UNPRUNED, "CCP", OURS_PAPER)
-# Methods that are compared at these costs: most of them know prices.
+# Methods that are compared at these costs: prunings of the same forest, and the strongest rival.
 COMPARED = (
     UNPRUNED,
     "CCP",
     "GreedyPrune",
-    "BudgetRF",
-    "GreedyMiser",
     "CEGB, lazy",
     OURS_PAPER,
     "ours: refitted",

@@ -19,7 +19,7 @@ from budgetprune.experiments.figure1b import Figure1b
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAMES = (UNPRUNED, "CCP", OURS_PAPER, "ours: refitted")
+NAMES = (UNPRUNED, "CCP", "GreedyPrune", OURS_PAPER)
 
 
 def _named(method: str) -> str:

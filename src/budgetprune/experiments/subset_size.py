@@ -16,10 +16,7 @@ from budgetprune.experiments._tables import with_spread
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PANELS = {
-    "the paper's methods": (UNPRUNED, "CCP", "GreedyPrune", OURS_PAPER),
-    "beyond the paper": (UNPRUNED, "ours: refitted", "ours: decided early"),
-}
+METHOD_NAMES = (UNPRUNED, "CCP", "GreedyPrune", OURS_PAPER)
 # Costs at which both are compared: shares of what the costlier forest costs.
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.75)
 
@@ -29,7 +26,7 @@ class _Side(GroupedComparison):
 
     # Some of it goes into the growing of the forest, which may look at nearly all features.
     seconds = 60.0
-    method_names = tuple(dict.fromkeys(name for names in PANELS.values() for name in names))
+    method_names = METHOD_NAMES
 
 
 class _Few(_Side):
@@ -56,7 +53,7 @@ class SubsetSize(Experiment):
 
     name = "subset-size"
     title = "How many features a split may choose from: √K against 0.8 K"
-    figure_size = GroupedComparison.figure_size
+    figure_size = (8.0, 5.6)
 
     def substitute(self, options: Options) -> str | None:
         return next(iter(SIDES.values())).substitute(options)
@@ -75,22 +72,16 @@ class SubsetSize(Experiment):
 
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
         named = [record | {"method": _named(record["method"], record["subset"])} for record in records]
-        both = figure.subplots(1, 2, sharex=True, sharey=True)
-        for axes, (title, methods) in zip(both, PANELS.items(), strict=True):
-            looks = {
-                _named(method, size): replace(LOOKS[method], line=line)
-                for method in methods
-                for size, line in LINES.items()
-            }
-            draw_curves(
-                axes,
-                named,
-                looks,
-                cost_name=GroupedComparison.cost_name,
-                by_ratio=GroupedComparison.by_ratio,
-            )
-            axes.set_title(title, loc="left", fontsize=10)
-            axes.legend(frameon=False, fontsize=8.5)
+        axes = figure.subplots()
+        looks = {
+            _named(method, size): replace(LOOKS[method], line=line)
+            for method in METHOD_NAMES
+            for size, line in LINES.items()
+        }
+        draw_curves(
+            axes, named, looks, cost_name=GroupedComparison.cost_name, by_ratio=GroupedComparison.by_ratio
+        )
+        axes.legend(frameon=False, fontsize=8.5)
         figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
 
 
