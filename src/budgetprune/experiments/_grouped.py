@@ -13,9 +13,20 @@ from sklearn.ensemble import RandomForestClassifier
 from budgetprune.costs import FeatureCosts
 from budgetprune.experiments._comparison import Comparison
 from budgetprune.experiments._experiment import Options, Record
+from budgetprune.experiments._grids import QUICK, BoostingGrid, Grids
 from budgetprune.experiments._split import Split
 from budgetprune.experiments.descriptors._digits import GroupedDigits, PricedSplit, accuracies
 from budgetprune.experiments.descriptors._margins import N_FOLDS, STRICTNESS
+
+# Ten classes and a thousand features: a round takes long, and few are enough where margins are features.
+_ROUNDS = (2, 5, 10, 20)
+GRIDS = Grids(
+    miser=BoostingGrid(
+        (0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03), (3, 4), _ROUNDS, learning_rate=0.3
+    ),
+    lazy=BoostingGrid((1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0), (15, 31), _ROUNDS, learning_rate=0.3),
+    coupled=BoostingGrid((1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1), (15, 31), _ROUNDS, learning_rate=0.3),
+)
 
 
 class GroupedComparison(Comparison):
@@ -52,6 +63,9 @@ class GroupedComparison(Comparison):
             max_features=self.max_features,
             n_jobs=options.jobs,
         )
+
+    def grids(self, options: Options) -> Grids:
+        return QUICK if options.quick else GRIDS
 
     def settings(self, options: Options) -> Record:
         """Measured prices are among them: all parts of a result have to have the same."""
