@@ -37,6 +37,13 @@ def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     return X
 
 
+def refuse_infinities(X: Any) -> None:
+    """Raise where rows hold infinities, which some libraries train on and no forest predicts with."""
+    numbers = X.select_dtypes("number") if hasattr(X, "select_dtypes") else X
+    if not hasattr(numbers, "columns") or len(numbers.columns):
+        check_array(numbers, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan", input_name="X")
+
+
 def labels_of(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
     """Return labels or targets, one for each row; what they may be is for the estimator to say."""
     if y is None:

@@ -167,6 +167,13 @@ def test_missing_values_find_a_side():
     assert model.score(X_test, y[400:]) > 0.95
 
 
+def test_what_was_never_missing_goes_with_the_greater_weight():
+    X, y, weight = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 1], [9, 1, 1, 1]
+    weighted = BudgetRF(1, bootstrap=False).fit(X, y, weight)
+    copied = BudgetRF(1, bootstrap=False).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert weighted.predict([[np.nan]]) == copied.predict([[np.nan]]) == 0
+
+
 def test_threads_and_seeds_change_nothing_and_everything(wine):
     X, y = wine
     one, two, other = (
@@ -197,6 +204,7 @@ def test_tables_names_and_pickles(wine):
         ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1, not 0"),
         ({"max_bins": 256}, "max_bins must be a whole number from 2 to 255, not 256"),
         ({"max_bins": 2.5}, "max_bins"),
+        ({"bootstrap": "no"}, "bootstrap='no' is unknown"),
         ({"impurity": "gini"}, "impurity='gini' is unknown; use 'pairs', 'entropy'"),
         ({"rule": None}, "rule=None is unknown; use 'minimax', 'expected'"),
         ({"threshold": -1}, "threshold must be a finite number of at least 0"),

@@ -131,8 +131,20 @@ def test_without_lightgbm_the_extra_is_named(rows, monkeypatch):
         ({"penalty": "eager"}, "penalty='eager' is unknown"),
         ({"tradeoff": -1.0}, "tradeoff must be"),
         ({"costs": [1.0]}, "costs has 1 entries"),
+        ({"n_estimators": "a"}, "n_estimators must be a whole number of at least 1, not 'a'"),
+        ({"num_leaves": 1}, "num_leaves must be a whole number of at least 2"),
+        ({"learning_rate": 0}, "learning_rate is 0"),
+        ({"min_child_weight": -1}, "min_child_weight"),
     ],
 )
 def test_wrong_settings_are_refused(rows, wrong, message):
     with pytest.raises(InvalidInputError, match=message):
         CEGBClassifier(**wrong).fit(*rows)
+
+
+def test_infinities_are_refused_before_training(rows):
+    X, y = np.array(rows[0], dtype=float), rows[1]
+    X[3, 1] = np.inf
+    for given in (X, pd.DataFrame(X).assign(colour="red").astype({"colour": "category"})):
+        with pytest.raises(ValueError, match="infinity"):
+            CEGBClassifier().fit(given, y)

@@ -16,7 +16,15 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
 from budgetprune import FeatureCosts, Forest, InvalidInputError, PruningProblem, UnsupportedModelError
-from budgetprune.baselines import PlainForest, PruningCurve, ccp_curve, depth_curve
+from budgetprune.baselines import (
+    CCP,
+    GreedyPrune,
+    PlainForest,
+    PruningCurve,
+    ccp_curve,
+    depth_curve,
+    greedy_curve,
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +74,33 @@ def test_cutting_levels_off_is_what_a_limit_on_the_depth_does():
             np.testing.assert_allclose(upper.predict_proba(X), theirs.predict_proba(X))
     assert curve.n_splits[0] == curve.unpruned.n_splits
     assert curve.n_splits[-1] == 0
+
+
+@pytest.mark.parametrize("rival", [PlainForest, CCP, GreedyPrune])
+def test_rows_that_do_not_fit_are_refused_before_anything_is_done(rows, rival):
+    X, y = rows
+    frozen = FrozenEstimator(RandomForestClassifier(2, random_state=0).fit(X.to_numpy()[:, :3], y))
+    with pytest.raises(InvalidInputError, match="13 features, but the frozen estimator learned 3"):
+        rival(frozen).fit(X.to_numpy(), y)
+    with pytest.raises(InvalidInputError, match="requires y"):
+        rival(frozen).fit(X.to_numpy()[:, :3], None)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        rival(frozen).fit(X.to_numpy()[:, :3], y[:-1])
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        rival(RandomForestClassifier(2)).fit(X, y, -np.ones(len(y)))
+
+
+def test_what_is_no_forest_is_told_how_to_become_one(rows):
+    model = RandomForestClassifier(2, random_state=0).fit(*rows)
+    for curve in (ccp_curve, depth_curve):
+        with pytest.raises(InvalidInputError, match=r"write Forest.from_model\(model\)"):
+            curve(model)
+    with pytest.raises(InvalidInputError, match=r"use PruningProblem\(forest, X\)"):
+        greedy_curve(Forest.from_model(model))
+    with pytest.raises(InvalidInputError, match="until must have one entry"):
+        PruningCurve(Forest.from_model(model), [0, 1], np.zeros(3))
+    with pytest.raises(InvalidInputError, match="X_cost has 2 features, but X has 13"):
+        GreedyPrune(RandomForestClassifier(2)).fit(*rows, X_cost=rows[0].to_numpy()[:, :2])
 
 
 def test_frozen_ensembles_are_not_trained_again(rows):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from budgetprune.datasets import _covertype, _miniboone, _recipe
+from budgetprune.datasets import _covertype, _medical, _miniboone, _recipe
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +32,13 @@ def shared(monkeypatch, tmp_path):
     folder.mkdir()
     monkeypatch.setenv("BUDGETPRUNE_DATA", str(folder))
     return folder
+
+
+@pytest.fixture
+def any_rows(monkeypatch):
+    """Files may hold other rows than those that are known."""
+    for module, name in ((_covertype, "_COVERTYPE"), (_medical, "_THYROID"), (_medical, "_HEART")):
+        monkeypatch.setattr(module, name, replace(getattr(module, name), digest=None))
 
 
 def save(file, n_features=3, n_rows=6, seed=0, **more):

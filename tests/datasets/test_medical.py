@@ -181,7 +181,7 @@ def test_procedures_that_several_tests_are_read_off():
     assert alone["thalach"] == pytest.approx(102.9)
 
 
-def test_prices_of_a_file_are_used(shared):
+def test_prices_of_a_file_are_used(shared, any_rows):
     save(
         shared / "heart_cleveland.npz",
         costs=np.array([1.0, 5.1, 7.1]),
@@ -193,14 +193,14 @@ def test_prices_of_a_file_are_used(shared):
     assert needs["feature 2"] == {"feature 2", "blood draw"}
 
 
-def test_file_without_prices_has_the_published_ones(shared):
+def test_file_without_prices_has_the_published_ones(shared, any_rows):
     save(shared / "ann_thyroid.npz", n_features=2, feature_names=np.array(["age", "TSH"]))
     needs, prices = _needs(load_thyroid())
     assert needs == {"age": {"age"}, "TSH": {"TSH", "blood draw"}}
     assert prices == {"age": 1, "TSH": 20.68, "blood draw": 2.1}
 
 
-def test_unknown_features_have_no_price(shared):
+def test_unknown_features_have_no_price(shared, any_rows):
     save(shared / "ann_thyroid.npz")
     with pytest.raises(DatasetError, match="no published prices for 'feature 0', 'feature 1'"):
         load_thyroid()

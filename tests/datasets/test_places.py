@@ -33,15 +33,30 @@ FILES = {
 
 
 @pytest.mark.parametrize(("load", "file"), FILES.items())
-def test_named_folder_comes_first_then_data_home_then_the_cache(load, file, home, shared, tmp_path):
+def test_data_home_comes_first_then_the_named_folder_then_the_cache(
+    load, file, home, shared, tmp_path, any_rows
+):
     cached = save(home / file, seed=1)
     assert np.array_equal(load().X, cached)
+    named = save(shared / file, seed=3)
+    assert np.array_equal(load().X, named)
+    assert np.array_equal(load(data_home=tmp_path / "mine").X, named)  # there is nothing yet
     mine = save(tmp_path / "mine" / file, seed=2)
     assert np.array_equal(load(data_home=tmp_path / "mine").X, mine)
     assert np.array_equal(load(str(tmp_path / "mine"), download=False).X, mine)
-    named = save(shared / file, seed=3)
-    assert np.array_equal(load(data_home=tmp_path / "mine").X, named)
-    assert np.array_equal(load().X, named)
+
+
+def test_a_file_at_hand_must_hold_what_its_name_says(shared):
+    save(shared / "covtype.npz")
+    with pytest.raises(DatasetError, match=r"covtype\.npz is not the Covertype data that this package knows"):
+        load_covertype()
+
+
+def test_data_sets_that_differ_have_different_digests(shared):
+    save(shared / "mq2008.npz", seed=0)
+    first, again = load_mq2008(), load_mq2008()
+    save(shared / "mq2008.npz", seed=1)
+    assert first.digest == again.digest != load_mq2008().digest
 
 
 def test_arrays_become_a_data_set(shared):

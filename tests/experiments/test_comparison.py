@@ -6,8 +6,23 @@ from pathlib import Path
 
 from budgetprune.experiments._contest import Method
 from budgetprune.experiments._experiment import Options
+from budgetprune.experiments._methods import UNPRUNED
 from budgetprune.experiments._split import Split
 from budgetprune.experiments.figure1a import Figure1a
+from budgetprune.plots import new_figure
+
+
+def test_panels_that_share_an_axis_hide_no_method():
+    records = [
+        {"method": name, "seed": 0, "test_cost": cost, "test_score": score, "seconds_tuning": 1.0}
+        for name, best in (("cost-weighted L1", 0.99), ("CEGB, lazy", 0.95), (UNPRUNED, 0.94))
+        for cost, score in ((1.0, 0.7), (5.0, 0.9), (9.0, best))
+    ]
+    figure = new_figure((8, 4))
+    Figure1a().draw(records, Options(out=Path()), figure)
+    for axes in figure.axes:
+        low, high = axes.get_ylim()
+        assert low < 1 < 5 < high
 
 
 def test_kernels_are_compiled_on_tiny_data_before_any_method_tunes(monkeypatch):

@@ -54,6 +54,14 @@ def test_costs_may_be_equally_far_apart_in_their_ratios():
     np.testing.assert_allclose(curve.score, [0, 0.09, 0.99])  # between models by lot, as before
 
 
+def test_seeds_without_a_common_cost_are_compared_by_their_dearest_points():
+    records = [record(0, 5, 0.9), record(1, 1, 0.5), record(1, 3, 0.8), record(1, 5, 0.9)]
+    curve = mean_curve(records)
+    assert curve.is_point
+    assert (curve.cost[0], curve.score[0]) == (5, pytest.approx(0.9))
+    assert curve.score_spread == pytest.approx(0)
+
+
 def test_points_that_buy_nothing_are_left_out_where_there_are_others():
     curve = mean_curve([record(0, 0, 0.1), record(0, 1, 0.5), record(0, 3, 0.9)], 2)
     np.testing.assert_allclose(curve.cost, [1, 3])

@@ -13,6 +13,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.experiments import Options, Part, Table
 from budgetprune.experiments._runner import PartError, reproduce
 from budgetprune.experiments._tables import as_markdown, as_text
+from budgetprune.experiments.figure1c import made_documents
 
 from .toys import Toy
 
@@ -59,7 +60,7 @@ def test_finished_parts_are_kept_and_more_seeds_are_added(tmp_path):
     again, more = Toy(), Toy()
     run(tmp_path, again, repeats=1)
     assert again.calls == []
-    run(tmp_path, more, repeats=3, jobs=1)
+    run(tmp_path, more, repeats=3)
     assert more.calls == keys(3)[3:]
     result = json.loads((tmp_path / "toy" / "result.json").read_text())
     assert [record["seed"] for record in result["records"]] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
@@ -87,6 +88,10 @@ def test_other_settings_make_parts_again(tmp_path, monkeypatch):
     for other, options in (
         (Toy(scale=2), {}),
         (Toy(scale=2), {"quick": True}),
+        (Toy(scale=2), {"paper": True}),
+        (Toy(scale=2), {"paper": True, "jobs": 1}),
+        (Toy(scale=2, data=made_documents(0)), {"paper": True}),
+        (Toy(scale=2, data=made_documents(1)), {"paper": True}),
         (Toy(scale=2), {"paper": True}),
     ):
         run(tmp_path, other, repeats=1, **options)

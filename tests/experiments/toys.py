@@ -13,12 +13,15 @@ class Toy(Experiment):
     name = "toy"
     title = "A toy"
 
-    def __init__(self, fail_at=None, error=None, scale=1, shown=True):
+    def __init__(self, fail_at=None, error=None, scale=1, shown=True, data=None):
         self.calls, self.fail_at, self.error = [], fail_at, error
-        self.scale, self.shown = scale, shown
+        self.scale, self.shown, self.data = scale, shown, data
 
     def substitute(self, options):
         return "air"
+
+    def datasets(self, options):
+        return () if self.data is None else (self.data,)
 
     def settings(self, options):
         return {"scale": self.scale}

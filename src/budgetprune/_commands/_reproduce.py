@@ -31,7 +31,11 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Results go to a folder NAME in this one.")] = Path("output"),
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="Folder with data sets; else BUDGETPRUNE_DATA, the cache, or the public source."),
+        typer.Option(
+            exists=True,
+            file_okay=False,
+            help="Folder with data sets; else BUDGETPRUNE_DATA, the cache, or the public source.",
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cores to use.")] = 2,
     listing: Annotated[

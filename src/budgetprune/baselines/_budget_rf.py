@@ -151,6 +151,7 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
         return self
 
     def _aim(self, n_features: int) -> Aim:
+        one_of("bootstrap", self.bootstrap, (True, False))
         one_of("impurity", self.impurity, tuple(_MEASURES))
         one_of("rule", self.rule, tuple(_RULES))
         max_depth, min_samples_leaf = tree_limits(self)

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from budgetprune.baselines._curve import PruningCurve
+from budgetprune.baselines._curve import PruningCurve, check_forest_is_one
 from budgetprune.baselines._grown import GrownForest
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
@@ -47,6 +47,7 @@ def ccp_curve(forest: Forest, criterion: Criterion | None = None) -> PruningCurv
     """
     if criterion not in (None, *get_args(Criterion)):
         raise InvalidInputError(f"criterion={criterion!r} is unknown; use None, 'gini' or 'entropy'.")
+    check_forest_is_one(forest)
     if forest.is_boosted:
         raise InvalidInputError(
             "cost-complexity pruning is for trees that are averaged; these correct each other, and have no "

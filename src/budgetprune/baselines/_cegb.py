@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_array
 
-from budgetprune._estimator_rows import labels_of, rows_of, weights_of
+from budgetprune._estimator_rows import labels_of, refuse_infinities, rows_of, weights_of
 from budgetprune.baselines._base import PricedBoosting, PricedForestClassifier
 from budgetprune.baselines._grower_forest import find_classes
+from budgetprune.baselines._grower_parameters import whole_number
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem._checks import at_least_zero
@@ -67,7 +68,9 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         if self.penalty not in get_args(Penalty):
             raise InvalidInputError(f"penalty={self.penalty!r} is unknown; use 'lazy' or 'coupled'.")
         tradeoff = at_least_zero(self.tradeoff, "tradeoff")
+        self._check_parameters()
         X = rows_of(self, X, reset=True)
+        refuse_infinities(X)
         y = self._check_y(labels_of(self, X, y))
         weight = weights_of(X, sample_weight)
         prices = self._resolve_costs()
@@ -89,6 +92,15 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         return self
 
     _kind: str
+
+    def _check_parameters(self) -> None:
+        whole_number("n_estimators", self.n_estimators, 1)
+        whole_number("num_leaves", self.num_leaves, 2)
+        whole_number("min_child_samples", self.min_child_samples, 0)
+        at_least_zero(self.min_child_weight, "min_child_weight")
+        at_least_zero(self.reg_lambda, "reg_lambda")
+        if at_least_zero(self.learning_rate, "learning_rate") == 0:
+            raise InvalidInputError("learning_rate is 0; it must be above that for trees to count.")
 
     def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
         raise NotImplementedError
@@ -137,7 +149,9 @@ class CEGBClassifier(ClassifierMixin, PricedForestClassifier, _CEGB):  # type: i
     def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
         classes, _ = find_classes(y)
         if classes.size < 2:
-            raise InvalidInputError(f"y has one class only, {classes[0]!r}; there must be at least two.")
+            raise InvalidInputError(
+                f"y has one class only, {classes[0].item()!r}; there must be at least two."
+            )
         return y
 
 

@@ -94,7 +94,9 @@ class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[mi
         weight = weights_of(X, sample_weight)
         classes, label = find_classes(labels_of(self, X, y))
         if classes.size < 2:
-            raise InvalidInputError(f"y has one class only, {classes[0]!r}; there must be at least two.")
+            raise InvalidInputError(
+                f"y has one class only, {classes[0].item()!r}; there must be at least two."
+            )
         prices = self._resolve_costs()
         scaler = StandardScaler().fit(X, sample_weight=weight)
         columns, penalty = scaler.transform(X), _penalties(prices) / self.C

@@ -16,6 +16,14 @@ from budgetprune.problem import PruningProblem
 from budgetprune.problem._checks import at_least_zero, check_critical_lambda
 
 
+def check_forest_is_one(forest: object) -> None:
+    """Raise unless it is a Forest; models of other libraries have to be translated first."""
+    if not isinstance(forest, Forest):
+        raise InvalidInputError(
+            f"forest must be a Forest, not {type(forest).__name__}; write Forest.from_model(model)."
+        )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PruningCurve:
     """Every pruning that a method can make of a forest, so that one of them can be chosen on other rows.
@@ -39,9 +47,10 @@ class PruningCurve:
     removed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_forest_is_one(self.unpruned)
         for name, dtype in (("parameter", np.float64), ("until", np.int64)):
             object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=dtype)))
-        check_critical_lambda(self.unpruned, self.until)
+        check_critical_lambda(self.unpruned, self.until, "until")
         if not self.parameter.size or self.parameter[0] != 0 or not np.all(np.diff(self.parameter) > 0):
             raise InvalidInputError("parameter must grow from 0: the first point is the unpruned forest.")
         if not np.all(self.until[self.unpruned.is_split] > 0):

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_features
 
 from budgetprune.baselines._curve import PruningCurve
 from budgetprune.baselines._grower_parameters import whole_number
 from budgetprune.baselines._grown import GrownForest
+from budgetprune.errors import InvalidInputError
 from budgetprune.path import check_budget, first_within
 from budgetprune.problem import PruningProblem
 from budgetprune.problem._pairs import Walk, rows_of_use, uses_of_source, walk_by_source
@@ -45,6 +47,10 @@ def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> Pruni
     All sources are tried in one walk over the first uses: a step takes time in proportion to the incidences
     that are left, once for every 64 sources.
     """
+    if not isinstance(problem, PruningProblem):
+        raise InvalidInputError(
+            f"problem must be a PruningProblem, not {type(problem).__name__}; use PruningProblem(forest, X)."
+        )
     n_steps = problem.n_sources if max_steps is None else whole_number("max_steps", max_steps, 0)
     forest, walk = problem.forest, walk_by_source(problem)
     costs, n_words = problem.costs, -(-problem.n_sources // _BITS)
@@ -79,7 +85,7 @@ class GreedyPrune(GrownForest):
         At most this many sources go.
     budget : float, optional
         Steps end once the average (full) cost of a row is within it. Without `max_steps` and `budget`, they
-        end before the first one that adds training error.
+        end before the first one after which the training error is above that of the whole forest.
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None means 1 per feature.
     random_state, n_jobs : optional
@@ -124,6 +130,10 @@ class GreedyPrune(GrownForest):
         if self.max_steps is not None:
             whole_number("max_steps", self.max_steps, 0)
         budget = None if self.budget is None else check_budget(self.budget)
+        if X_cost is not None and _num_features(X_cost) != _num_features(X):
+            raise InvalidInputError(
+                f"X_cost has {_num_features(X_cost)} features, but X has {_num_features(X)}."
+            )
         rows, forest = self._grow(X, y, sample_weight)
         problem = PruningProblem(
             forest,

@@ -216,6 +216,8 @@ def find_split(
         if best.feature < 0 or is_cheaper(price, decrease, best_price, best_decrease):
             missing_left = edge.missing_left
             if space.n_rows[MISSING] == 0:  # what will be missing goes with the majority
-                missing_left = 2 * space.n_rows[: edge.bin + 1].sum() >= node.rows.size
+                weight = space.histogram[: edge.bin + 1]  # of classes, or in the first column
+                left = weight[:, 0].sum() if aim.measure == SQUARED else weight.sum()
+                missing_left = 2 * left >= node.weight.sum()
             best, best_price, best_decrease = Split(k, edge.bin, missing_left), price, decrease
     return best, state

@@ -19,9 +19,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from budgetprune._estimator_rows import rows_of
+from budgetprune._estimator_rows import labels_of, rows_of, weights_of
 from budgetprune._growing import settle_open_parameters, supported_model, train, with_names
 from budgetprune.baselines._base import PricedForestClassifier
+from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 
 
@@ -62,9 +63,16 @@ class GrownForest(PricedForestClassifier, MetaEstimatorMixin, BaseEstimator):  #
         """Check what was given, grow the ensemble unless it is frozen, and return the rows and the forest."""
         supported_model(self._inner())
         X = rows_of(self, X, reset=True)
+        labels_of(self, X, y)
+        sample_weight = weights_of(X, sample_weight)
         self._resolve_costs()
         if isinstance(self.estimator, FrozenEstimator):
             self.estimator_ = self.estimator.estimator
+            n_known = getattr(self.estimator_, "n_features_in_", self.n_features_in_)
+            if n_known != self.n_features_in_:
+                raise InvalidInputError(
+                    f"X has {self.n_features_in_} features, but the frozen estimator learned {n_known}."
+                )
         else:
             model = clone(self._inner())
             random = None if self.random_state is None else check_random_state(self.random_state)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetprune.baselines._curve import PruningCurve
+from budgetprune.baselines._curve import PruningCurve, check_forest_is_one
 from budgetprune.baselines._grown import GrownForest
 from budgetprune.forest import Forest
 
@@ -14,8 +14,8 @@ from budgetprune.forest import Forest
 def depth_curve(forest: Forest) -> PruningCurve:
     """Cut level after level off a forest: what `max_depth` would have stopped earlier, from one forest.
 
-    Trees are grown from the top, so that a limit on their depth changes nothing above it but how ties
-    between splits are broken.
+    Trees are grown from the top, so that a limit on their depth changes nothing above it but which random
+    numbers are drawn: for features that a split may choose from, and where splits tie.
 
     Parameters
     ----------
@@ -27,6 +27,7 @@ def depth_curve(forest: Forest) -> PruningCurve:
         Its parameter is the number of levels that are gone: at point ``k``, trees have at most ``D - k``,
         where ``D`` is the depth of the deepest.
     """
+    check_forest_is_one(forest)
     deepest = int(forest.depth.max())
     until = np.where(forest.is_split, deepest - forest.depth, 0)
     return PruningCurve(forest, np.arange(deepest + 1, dtype=np.float64), until)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,15 @@ class Dataset:
     qid: NDArray[np.int64] | None = None
     split: NDArray[np.int8] | None = None
     note: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that results depend on, to tell whether two data sets are the same."""
+        total = hashlib.sha256()
+        for array in (self.X, self.y, self.qid, self.split):
+            total.update(b"-" if array is None else np.ascontiguousarray(array).data)
+        total.update(repr((self.X.shape, self.feature_names, self.costs)).encode())
+        return total.hexdigest()
 
     def __repr__(self) -> str:
         """Sizes instead of rows."""

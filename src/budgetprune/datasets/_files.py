@@ -27,14 +27,17 @@ def home_folder(data_home: Folder | None) -> Path:
 
 
 def folders(data_home: Folder | None) -> Iterator[Path]:
-    """Where to look, in this order."""
+    """Where to look, in this order: what the caller names, what the environment names, the usual place."""
+    if data_home is not None:
+        yield home_folder(data_home)
     named = os.environ.get(VARIABLE)
     if named:
         folder = Path(named).expanduser()
         if not folder.is_dir():
             raise DatasetError(f"{VARIABLE} is {named!r}, which is no folder; correct it or unset it.")
         yield folder
-    yield home_folder(data_home)
+    if data_home is None:
+        yield home_folder(None)
 
 
 def read_npz(file: Path) -> Arrays:

@@ -38,7 +38,7 @@ class Recipe:
     fetch : callable, optional
         Gets the arrays from the public source, given `data_home`.
     digest : str, optional
-        What `digest` gives for the arrays that `originals` and `fetch` return.
+        What `digest` gives for the arrays, where there is only one version of them.
     """
 
     name: str
@@ -59,15 +59,15 @@ class Recipe:
         """
         for folder in folders(data_home):
             if (folder / self.file).is_file():
-                return read_npz(folder / self.file)
+                return self._checked(read_npz(folder / self.file), str(folder / self.file))
             found = None if self.originals is None else self.originals(folder)
             if found is not None:
                 return self._checked(found, f"what was read in {folder}")
         if self.fetch is None or not download:
             why = "" if self.fetch is None else ", and download=False forbids to fetch it"
             raise DatasetError(
-                f"{self.file} was found neither in the folder that {VARIABLE} names nor in "
-                f"{home_folder(data_home)}{why}. {self._remedy(data_home)}"
+                f"{self.file} was found neither in {home_folder(data_home)} nor in a folder that {VARIABLE} "
+                f"names{why}. {self._remedy(data_home)}"
             )
         try:
             arrays = self.fetch(data_home)

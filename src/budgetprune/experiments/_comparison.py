@@ -14,7 +14,7 @@ from budgetprune.costs import FeatureCosts
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments._contest import Contest, Method, compete
 from budgetprune.experiments._experiment import Cell, Experiment, Options, Part, Record, Table
-from budgetprune.experiments._figures import Look, draw_curves
+from budgetprune.experiments._figures import Look, draw_curves, interesting
 from budgetprune.experiments._grids import QUICK, Grids
 from budgetprune.experiments._methods import BEYOND, LOOKS, METHODS, PAPER, UNPRUNED
 from budgetprune.experiments._miniboone import entropy_forest
@@ -42,6 +42,8 @@ class Comparison(Experiment):
     cost_name: ClassVar[str] = "average feature cost"
     # Whether costs differ so much that their ratios are what matters.
     by_ratio: ClassVar[bool] = False
+    # Where spreads are wide, not every point has an error bar.
+    error_every: ClassVar[int] = 1
     # What larger scores are better of; None: scores are shares of right answers, and errors are shown.
     score_name: ClassVar[str | None] = None
     methods: ClassVar[Mapping[str, Method]] = METHODS
@@ -170,21 +172,27 @@ class Comparison(Experiment):
                 rows,
                 note=f"{rows_of} rows for training, validation and the test; mean ± standard deviation over "
                 f"{seeds} seed(s). Costs are full costs, but decided ones where predictions stop early. "
-                f"Cost near forest: where a curve comes within {SAME:g} of the unpruned forest's score.",
+                "Best: among costs that all seeds reach. Cost near forest: where a curve comes within "
+                f"{SAME:g} of the unpruned forest's score.",
             )
         ]
 
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
         row = figure.subplots(1, len(self.panels), sharey=True, sharex=True)
+        shown = {name for names in self.panels.values() for name in names}
+        curves = [curve for name, curve in self.mean_curves(records).items() if name in shown]
+        as_error = self.score_name is None
         for axes, (title, names) in zip(row, self.panels.items(), strict=True):
             draw_curves(
                 axes,
                 records,
                 {name: self.looks[name] for name in names},
-                as_error=self.score_name is None,
+                as_error=as_error,
                 score_name=self.score_name or "test error (%)",
                 cost_name=self.cost_name,
                 by_ratio=self.by_ratio,
+                limits=interesting(curves, as_error=as_error),
+                error_every=self.error_every,
             )
             axes.set_title(title, loc="left", fontsize=10)
             axes.label_outer()

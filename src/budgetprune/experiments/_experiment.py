@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from budgetprune.datasets import Dataset
 from budgetprune.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -103,6 +104,10 @@ class Experiment(ABC):
         Parts that were made with other settings are made again.
         """
         return {}
+
+    def datasets(self, options: Options) -> Sequence[Dataset]:
+        """List the data sets that are read from files: parts that were made of other rows are made again."""
+        return ()
 
     @abstractmethod
     def parts(self, options: Options) -> Iterable[Part]:

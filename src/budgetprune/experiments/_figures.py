@@ -40,6 +40,8 @@ def draw_curves(
     score_name: str = "test error (%)",
     cost_name: str = "average feature cost",
     by_ratio: bool = False,
+    limits: tuple[float, float] | None = None,
+    error_every: int = 1,
 ) -> None:
     """Draw the mean curve of each method that has a look and records, in the order of looks.
 
@@ -53,6 +55,10 @@ def draw_curves(
     score_name, cost_name : labels of the axes
     by_ratio : bool
         Costs differ so much that their logarithms are drawn.
+    limits : (float, float), optional
+        Least and greatest value that is shown; by default what is interesting about these curves.
+    error_every : int
+        Only every so many points have error bars, where these are long.
     """
     grouped = by_method(records)
     shown: dict[str, MeanCurve] = {
@@ -67,6 +73,7 @@ def draw_curves(
             y,
             yerr=None if curve.score_spread is None else scale * curve.score_spread,
             xerr=curve.cost_spread,
+            errorevery=error_every,
             label=name,
             color=look.colour,
             marker=look.marker,
@@ -83,8 +90,7 @@ def draw_curves(
         axes.set_xscale("log")
     else:
         axes.set_xlim(left=0)
-    low, high = interesting(shown.values(), as_error=as_error)
-    axes.set_ylim(low, high)
+    axes.set_ylim(limits or interesting(shown.values(), as_error=as_error))
     axes.grid(color="#e9ecef", linewidth=0.8)
     axes.set_axisbelow(True)
     tidy(axes)

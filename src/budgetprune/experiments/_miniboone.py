@@ -9,13 +9,18 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
-from budgetprune.datasets import load_miniboone
+from budgetprune.datasets import Dataset, load_miniboone
 from budgetprune.experiments._experiment import Options
 from budgetprune.experiments._split import Split, shuffle_split
 
 N_TRAIN, N_VAL = 25_500, 11_000
 
 _load = lru_cache(maxsize=1)(load_miniboone)
+
+
+def miniboone_datasets(options: Options) -> tuple[Dataset, ...]:
+    """The rows that are read, if any are."""
+    return () if options.quick else (_load(options.data_dir),)
 
 
 def miniboone_split(seed: int, options: Options) -> Split:
@@ -32,8 +37,12 @@ def miniboone_substitute(options: Options) -> str | None:
     if options.quick:
         return "breast cancer, which comes with scikit-learn, for MiniBooNE"
     note = _load(options.data_dir).note
-    sizes = f"split {N_TRAIN:,} / {N_VAL:,} / rest (the paper: 45,523 / 19,510 / 65,031)"
-    return f"{note}, {sizes}" if note else sizes
+    # The whole data set is the paper's own, divided otherwise.
+    return (
+        f"{note}, split {N_TRAIN:,} / {N_VAL:,} / rest (the paper: 45,523 / 19,510 / 65,031)"
+        if note
+        else None
+    )
 
 
 def entropy_forest(options: Options) -> Any:

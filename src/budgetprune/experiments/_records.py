@@ -59,10 +59,10 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
     (`by_ratio`).
     """
     curves = list(seed_curves(records))
-    # Some seeds may have found a single point where others have a curve; then ends are all that is common.
+    # Some seeds may have found a single point where others have a curve; then ends are compared.
     first, last = max(cost[0] for cost, _ in curves), min(cost[-1] for cost, _ in curves)
     if first >= last or all(cost.size == 1 for cost, _ in curves):
-        points = np.array([(cost.mean(), score.mean()) for cost, score in curves])
+        points = np.array([(cost[-1], score[-1]) for cost, score in curves])
         spread = _spread(points)
         return MeanCurve(
             points[:, 0].mean(keepdims=True),

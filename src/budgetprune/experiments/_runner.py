@@ -66,7 +66,12 @@ def reproduce(
     """
     folder = options.out / experiment.name
     figure = new_figure(experiment.figure_size)  # without matplotlib, it is better to fail now than then
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(
+            f"results cannot go to {folder} ({error.strerror}); name another folder: --out"
+        ) from error
     kept = _run_parts(experiment, options, PartStore(folder / "parts", experiment, options), tell)
     records = [record for part in kept for record in part["records"]]
     tables = experiment.tables(records, options)

@@ -22,12 +22,14 @@ class PartStore:
 
     def __init__(self, folder: Path, experiment: Experiment, options: Options) -> None:
         self.folder = folder
-        # Repeats are told apart by the keys of parts; cores and folders change nothing but times.
+        # Repeats are told apart by the keys of parts. Where time to tune is limited, cores matter.
         made_with = {
             "experiment": experiment.name,
             "version": __version__,
             "quick": options.quick,
             "paper": options.paper,
+            "jobs": options.jobs,
+            "data": [(data.name, data.digest) for data in experiment.datasets(options)],
             "settings": experiment.settings(options),
         }
         self.fingerprint = hashlib.sha256(to_json(made_with, sort_keys=True)).hexdigest()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from budgetprune.datasets import Dataset
 from budgetprune.experiments._comparison import Comparison
 from budgetprune.experiments._experiment import Options, register
-from budgetprune.experiments._miniboone import miniboone_split, miniboone_substitute
+from budgetprune.experiments._miniboone import miniboone_datasets, miniboone_split, miniboone_substitute
 from budgetprune.experiments._split import Split
 
 
@@ -17,6 +18,9 @@ class Figure1a(Comparison):
 
     def substitute(self, options: Options) -> str | None:
         return miniboone_substitute(options)
+
+    def datasets(self, options: Options) -> tuple[Dataset, ...]:
+        return miniboone_datasets(options)
 
     def split(self, seed: int, options: Options) -> Split:
         return miniboone_split(seed, options)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from budgetprune.baselines import BudgetRF
+from budgetprune.datasets import Dataset
 from budgetprune.experiments import _figures as figures
 from budgetprune.experiments._contest import Contest, Method, Point
 from budgetprune.experiments._experiment import Experiment, Options, Part, Record, Table, register
@@ -83,6 +84,9 @@ class Pairs(Experiment):
 
     def substitute(self, options: Options) -> str | None:
         return "; ".join(said for side in SIDES if (said := side.substitute(options))) or None
+
+    def datasets(self, options: Options) -> list[Dataset]:
+        return [data for side in SIDES for data in side.datasets(options)]
 
     def settings(self, options: Options) -> Record:
         return {side.title: side.settings(options) for side in SIDES}

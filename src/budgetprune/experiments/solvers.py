@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from budgetprune import datasets
+from budgetprune.datasets import Dataset
 from budgetprune.experiments._experiment import Cell, Experiment, Options, Part, Record, Table, register
 from budgetprune.experiments._figures import BLUE, GREEN, PAPER_RED, VIOLET
+from budgetprune.experiments._miniboone import miniboone_datasets
 from budgetprune.experiments._solver_trials import (
     GAP,
     LP,
@@ -68,6 +69,9 @@ class Solvers(Experiment):
         if options.quick:
             return None
         return "a class-balanced subset of MiniBooNE; SciPy's HiGHS for Gurobi, our own kernels for CPLEX."
+
+    def datasets(self, options: Options) -> tuple[Dataset, ...]:
+        return miniboone_datasets(options)
 
     def settings(self, options: Options) -> Record:
         if options.quick:
@@ -159,7 +163,7 @@ def make_problem(seed: int, size: Size, options: Options) -> PruningProblem:
         X, y = make_classification(2 * (n_train + size.n_rows), 10, n_informative=5, random_state=seed)
         X = X.astype(np.float32)
     else:
-        data = datasets.load_miniboone(options.data_dir)
+        (data,) = miniboone_datasets(options)
         X, y = data.X, data.y
     split = shuffle_split(X, y, seed, n_train=n_train, n_val=size.n_rows)
     model = RandomForestClassifier(

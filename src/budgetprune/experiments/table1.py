@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.acquisition import sources_used
+from budgetprune.datasets import Dataset
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments._experiment import Cell, Experiment, Options, Part, Record, Table, register
-from budgetprune.experiments._miniboone import entropy_forest, miniboone_split, miniboone_substitute
+from budgetprune.experiments._miniboone import (
+    entropy_forest,
+    miniboone_datasets,
+    miniboone_split,
+    miniboone_substitute,
+)
 from budgetprune.experiments._tables import with_spread
 from budgetprune.experiments._usage import count_uses
 from budgetprune.forest import Forest
@@ -42,6 +48,9 @@ class Table1(Experiment):
 
     def substitute(self, options: Options) -> str | None:
         return miniboone_substitute(options)
+
+    def datasets(self, options: Options) -> tuple[Dataset, ...]:
+        return miniboone_datasets(options)
 
     def settings(self, options: Options) -> Record:
         forest = entropy_forest(options).get_params()

@@ -10,10 +10,16 @@ import numpy as np
 
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import FeatureCosts
+from budgetprune.datasets import Dataset
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments._experiment import Experiment, Options, Part, Record, Table, register
 from budgetprune.experiments._figures import BLUE, PAPER_RED, Look
-from budgetprune.experiments._miniboone import entropy_forest, miniboone_split, miniboone_substitute
+from budgetprune.experiments._miniboone import (
+    entropy_forest,
+    miniboone_datasets,
+    miniboone_split,
+    miniboone_substitute,
+)
 from budgetprune.experiments._tables import with_spread
 from budgetprune.experiments._votes import are_tied, count_votes, majority
 from budgetprune.forest import Forest
@@ -43,6 +49,9 @@ class Voting(Experiment):
 
     def substitute(self, options: Options) -> str | None:
         return miniboone_substitute(options)
+
+    def datasets(self, options: Options) -> tuple[Dataset, ...]:
+        return miniboone_datasets(options)
 
     def settings(self, options: Options) -> Record:
         forest = entropy_forest(options).get_params()

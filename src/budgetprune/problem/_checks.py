@@ -35,20 +35,20 @@ def check_multipliers(beta: ArrayLike, n_incidences: int, name: str) -> NDArray[
     return multipliers
 
 
-def check_critical_lambda(forest: Forest, critical_lambda: ArrayLike) -> NDArray[np.float64]:
+def check_critical_lambda(
+    forest: Forest, critical_lambda: ArrayLike, name: str = "critical_lambda"
+) -> NDArray[np.float64]:
     """Return `critical_lambda` as an array if ``critical_lambda > lam`` is a pruning for every lambda."""
     critical = np.ascontiguousarray(critical_lambda, dtype=np.float64)
     if critical.shape != (forest.n_nodes,) or not np.all(critical >= 0):
-        raise InvalidInputError(
-            f"critical_lambda must have one entry >= 0 for each of the {forest.n_nodes} nodes."
-        )
+        raise InvalidInputError(f"{name} must have one entry >= 0 for each of the {forest.n_nodes} nodes.")
     leaves = np.flatnonzero(~forest.is_split & (critical > 0))
     if leaves.size:
-        raise InvalidInputError(f"critical_lambda is not 0 at node {leaves[0]}, which is a leaf.")
+        raise InvalidInputError(f"{name} is not 0 at node {leaves[0]}, which is a leaf.")
     orphans = np.flatnonzero((forest.parent >= 0) & (critical > critical[forest.parent]))
     if orphans.size:
         raise InvalidInputError(
-            f"critical_lambda is larger at node {orphans[0]} than at its parent "
+            f"{name} is larger at node {orphans[0]} than at its parent "
             f"{forest.parent[orphans[0]]}; a split can stay only if its parent stays."
         )
     return critical
