@@ -2,9 +2,9 @@
 
 Each ``load_*`` looks in `data_home`, if it is given; in the folder that the environment variable
 ``BUDGETPRUNE_DATA`` names; in ``budgetprune`` in scikit-learn's data home; and then asks the public source,
-whose answer is checked and kept (in `data_home`, if it is given). Folders hold ``.npz`` files without pickle (`X`, `y`,
-`feature_names`, and where they exist `split`, `qid`, `costs`, `groups`, `discount_costs`), or the files of
-the public source as they are.
+whose answer is checked and kept (in `data_home`, if it is given). Folders hold ``.npz`` files without pickle
+(`X`, `y`, `feature_names`, and where they exist `split`, `qid`, `costs`, `groups`, `discount_costs`), or the
+files of the public source as they are.
 """
 
 from budgetprune.datasets._covertype import load_covertype
