@@ -42,7 +42,7 @@ def test_commands_exist(document):
 
 
 def test_places_exist():
-    places = re.findall(r"`((?:src/)[\w/.]+|[A-Z]+(?:\.md)?|LICENSE)`", README)
+    places = re.findall(r"`(src/[\w/.]+|[A-Z]+\.md|LICENSE)`", README)
     assert len(places) > 6
     for place in places:
         assert (ROOT / place).exists(), place

@@ -145,6 +145,6 @@ def test_wrong_settings_are_refused(rows, wrong, message):
 def test_infinities_are_refused_before_training(rows):
     X, y = np.array(rows[0], dtype=float), rows[1]
     X[3, 1] = np.inf
-    for given in (X, pd.DataFrame(X).assign(colour="red").astype({"colour": "category"})):
+    for given in (X, pd.DataFrame(X).add_prefix("x").assign(colour="red").astype({"colour": "category"})):
         with pytest.raises(ValueError, match="infinity"):
             CEGBClassifier().fit(given, y)

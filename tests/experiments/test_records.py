@@ -84,12 +84,6 @@ def test_single_points_are_averaged_as_points():
     assert curve.score_spread[0] == pytest.approx(0.1 * np.sqrt(2))
 
 
-def test_curves_without_a_common_cost_are_averaged_as_points():
-    curve = mean_curve([record(0, 1, 0.5), record(0, 2, 0.7), record(1, 5, 0.8)])
-    assert curve.is_point
-    assert curve.cost[0] == pytest.approx((1.5 + 5) / 2)
-
-
 def test_least_cost_for_a_score():
     curve = MeanCurve(np.array([1.0, 2, 3]), np.array([0.5, 0.7, 0.6]), None)
     assert least_cost_for(curve, 0.4) == 1
