@@ -126,7 +126,7 @@ class FeatureUsageDisplay:
         ax.set_xlabel("share of examples that acquire it (%)", color=INK)
         spent = [float(share @ self.price) for share in (self.before, self.after)]
         ax.set_title(f"average cost {spent[0]:.4g} before, {spent[1]:.4g} after", loc="left", fontsize=10)
-        ax.legend(frameon=False, loc="lower right")
+        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # bars are everywhere
         ax.grid(axis="x", color="#e9ecef", linewidth=0.8)
         ax.set_axisbelow(True)
         tidy(ax)
