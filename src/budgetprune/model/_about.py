@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from budgetprune.errors import InvalidInputError
-
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,8 @@ class Figures:
         Average full cost of a row.
     decided_cost : float or None
         Average cost if each row stops once it is decided; None if nobody counted it.
-    score : float
+    score : float or None
+        None if there were too few rows to know.
     n_features : int
         Features that some split tests.
     n_splits : int
@@ -30,7 +29,7 @@ class Figures:
 
     cost: float
     decided_cost: float | None
-    score: float
+    score: float | None
     n_features: int
     n_splits: int
 
@@ -166,7 +165,7 @@ def _is_tradeoff(value: Any) -> bool:
 _FIGURES: dict[str, Callable[[Any], bool]] = {
     "cost": _is_amount,
     "decided_cost": _or_none(_is_amount),
-    "score": _is_number,
+    "score": _or_none(_is_number),
     "n_features": _is_count,
     "n_splits": _is_count,
 }
