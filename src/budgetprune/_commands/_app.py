@@ -7,14 +7,19 @@ from typing import Annotated
 import typer
 
 from budgetprune import __version__
+from budgetprune._commands._fit import fit
 from budgetprune._commands._reproduce import reproduce
 from budgetprune._commands._serve import serve
 
 app = typer.Typer(
-    name="budgetprune", no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
+    name="budgetprune",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(serve)
-app.command()(reproduce)
+for command in (fit, serve, reproduce):
+    app.command()(command)
 
 
 def _show_version(is_wanted: bool) -> None:

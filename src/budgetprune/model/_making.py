@@ -24,6 +24,8 @@ from budgetprune.model._model import BudgetModel
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor
 
+Pruned = BudgetPruneClassifier | BudgetPruneRegressor
+
 PACKAGES = ("budgetprune", "numpy", "scikit-learn", "lightgbm", "xgboost")
 # Rows that are simulated to know an average decided cost to a percent or so.
 ENOUGH_ROWS = 2000
@@ -62,7 +64,7 @@ class Naming:
 
 def prune(
     model: Any, train: LabelledRows | None, validation: LabelledRows, costs: FeatureCosts, wishes: Wishes
-) -> BudgetPruneClassifier | BudgetPruneRegressor:
+) -> Pruned:
     """Prune a fitted ensemble for a budget, or say what the cheapest useful model costs.
 
     Parameters
@@ -82,7 +84,7 @@ def prune(
         "n_jobs": wishes.n_jobs,
         "verbose": int(wishes.verbose),
     }
-    estimator: BudgetPruneClassifier | BudgetPruneRegressor
+    estimator: Pruned
     if Forest.from_model(model).is_classifier:
         estimator = BudgetPruneClassifier(FrozenEstimator(model), **given)
     else:
@@ -98,7 +100,7 @@ def prune(
     return estimator
 
 
-def _refuse_useless(estimator: BudgetPruneClassifier | BudgetPruneRegressor) -> None:
+def _refuse_useless(estimator: Pruned) -> None:
     path, budget = estimator.path_, estimator.budget
     useful = np.flatnonzero(path.cost > path.cost[-1])
     is_free = bool(path.n_splits[-1])  # the last point keeps what is free, and that may be of use
@@ -131,7 +133,7 @@ def _rounded_up(cost: float) -> str:
 
 
 def compare(
-    estimator: BudgetPruneClassifier | BudgetPruneRegressor,
+    estimator: Pruned,
     validation: LabelledRows,
     test: LabelledRows | None,
 ) -> Compared:
@@ -160,7 +162,7 @@ def score_of(predictor: BudgetPredictor, rows: LabelledRows) -> float:
     return float(r2_score(rows.y, answers))
 
 
-def _cross_fitted_score(estimator: BudgetPruneClassifier | BudgetPruneRegressor) -> float | None:
+def _cross_fitted_score(estimator: Pruned) -> float | None:
     known = estimator.tradeoff_
     point = estimator.path_.at(lam=estimator.lambda_).cost
     score = float(np.interp(point, known.full_cost[::-1], known.score[::-1]))
@@ -183,7 +185,7 @@ def _figures(predictor: BudgetPredictor, rows: LabelledRows, score: float | None
 
 
 def keep(
-    estimator: BudgetPruneClassifier | BudgetPruneRegressor,
+    estimator: Pruned,
     naming: Naming,
     compared: Compared | None,
     *,
@@ -221,7 +223,7 @@ def _named_path(path: PruningPath, naming: Naming) -> PruningPath:
     return replace(path, forest=forest, unpruned=replace(path.unpruned, unpruned=forest))
 
 
-def _in_words(estimator: BudgetPruneClassifier | BudgetPruneRegressor) -> str:
+def _in_words(estimator: Pruned) -> str:
     choices = estimator.choices_
     measured = f"errors {choices.error}" + (f" ({choices.loss})" if choices.loss else "")
     leaves = (
@@ -233,7 +235,7 @@ def _in_words(estimator: BudgetPruneClassifier | BudgetPruneRegressor) -> str:
     return f"{measured}, {leaves}{slack}"
 
 
-def _tradeoff(estimator: BudgetPruneClassifier | BudgetPruneRegressor) -> dict[str, list[float]] | None:
+def _tradeoff(estimator: Pruned) -> dict[str, list[float]] | None:
     known = estimator.tradeoff_
     if not np.isfinite(known.score).all():
         return None

@@ -106,15 +106,15 @@ def _classes(table: Table, name: str) -> NDArray[Any]:
     return np.asarray(kinds[labels.cat.codes.to_numpy()])
 
 
-def read_answers(table: Table, name: str, task: Task, classes: NDArray[Any] | None) -> NDArray[Any]:
-    """The target of other rows, spelled as a model's classes are.
+def read_answers(table: Table, name: str, classes: NDArray[Any] | None) -> NDArray[Any]:
+    """The target of other rows: numbers of a model's classes, or targets.
 
-    Labels that the model does not know stay as they are: they count as wrong answers.
+    A label that the model does not know is -1, which no answer is.
     """
     check_target(table, name)
     _refuse_missing(table, name)
     column = table.frame[name]
-    if task == "regression" or classes is None:
+    if classes is None:
         return finite_numbers(table, name).to_numpy()
     known = {str(label): k for k, label in enumerate(classes.tolist())}
     labels = labels_of(column)
@@ -126,6 +126,4 @@ def read_answers(table: Table, name: str, task: Task, classes: NDArray[Any] | No
             f"{', '.join(map(repr, classes[:5].tolist()))}; it holds "
             f"{', '.join(map(repr, labels.cat.categories[:5].tolist()))}."
         )
-    answers = classes.astype(object)[codes]
-    answers[codes < 0] = None
-    return np.asarray(answers)
+    return np.asarray(codes)
