@@ -7,7 +7,12 @@ from typing import Annotated
 import typer
 
 from budgetprune import __version__
+from budgetprune._commands._costs import costs
+from budgetprune._commands._demo import demo
 from budgetprune._commands._fit import fit
+from budgetprune._commands._inspect import inspect
+from budgetprune._commands._path import path
+from budgetprune._commands._predict import predict
 from budgetprune._commands._reproduce import reproduce
 from budgetprune._commands._serve import serve
 
@@ -18,7 +23,8 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (fit, serve, reproduce):
+app.add_typer(costs, name="costs")
+for command in (fit, predict, path, inspect, serve, demo, reproduce):
     app.command()(command)
 
 

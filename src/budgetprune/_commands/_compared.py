@@ -17,6 +17,14 @@ TITLES = {"test": "on {n:,} test rows", "validation": "on {n:,} validation rows,
 
 def show_compared(talk: Talk, model: BudgetModel, out: Path) -> None:
     """Print what was chosen, what it costs, and what is given up."""
+    assert model.about is not None
+    talk.show(compared_table(model), *_remarks(model), f"Written: {out}")
+    n_features = model.predictor.forest.n_features
+    talk.result({"out": str(out), "n_features": n_features, **model.about.to_json()})
+
+
+def compared_table(model: BudgetModel) -> Table:
+    """The model beside what it was pruned from."""
     about = model.about
     assert about is not None
     assert about.compared is not None
@@ -30,8 +38,7 @@ def show_compared(talk: Talk, model: BudgetModel, out: Path) -> None:
         table.add_column(name, justify="right")
     for name, figures in (("full forest", compared.whole), ("your model", compared.chosen)):
         table.add_row(name, *_cells(figures, n_features))
-    talk.show(table, *_remarks(model), f"Written: {out}")
-    talk.result({"out": str(out), "n_features": n_features, **about.to_json()})
+    return table
 
 
 def _cells(figures: Figures, n_features: int) -> list[str]:

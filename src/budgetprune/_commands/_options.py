@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from budgetprune._files import written_atomically
 from budgetprune.errors import InvalidInputError
 
 
@@ -130,6 +131,12 @@ def check_out(out: Path | None) -> None:
         raise InvalidInputError(f"{out} is a folder; name a file in it.")
     if not out.parent.is_dir():
         raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
+
+
+def write_csv(table: Any, out: Path) -> None:
+    """Write a pandas table, all at once or not at all."""
+    with written_atomically(out) as handle:
+        table.to_csv(handle, index=False, encoding="utf-8")
 
 
 def counting(decided: bool, slack: float, tolerance: float | None, *, is_classifier: bool) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from budgetprune.tables import (
 )
 from budgetprune.tables import read_table as read_file
 from budgetprune.tables._reading import LABEL
+from budgetprune.tables._target import check_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +53,36 @@ def read_question(
     drop: Sequence[str],
 ) -> Question:
     """Read rows and prices; refuse all that is wrong with them."""
-    with talk.stage(f"reading {data}"):
-        table = read_file(data, as_text=categorical)
-    table.check_columns(categorical, "--categorical")
-    table.check_columns(drop, "--drop")
-    name = target_name(data, table, target)
-    for option, columns in (("--categorical", categorical), ("--drop", drop)):
-        if name in columns:
-            raise InvalidInputError(f"{option} {name} is the target, which is no feature; leave it out.")
+    table, name = _read(talk, data, target, categorical, drop)
     wanted = read_target(table, name, task)
     columns = sort_columns(table, without={name, *drop}, categorical=categorical)
     prices = read_prices(costs, columns.names, name, drop)
     for doubt in columns.doubts():
         talk.note(doubt)
     return Question(table, wanted, columns, prices)
+
+
+def read_columns(
+    talk: Talk, data: Path, *, target: str | None, categorical: Sequence[str], drop: Sequence[str]
+) -> tuple[Columns, str]:
+    """Read rows, whatever they predict: the features, and the name of the target."""
+    table, name = _read(talk, data, target, categorical, drop)
+    return sort_columns(table, without={name, *drop}, categorical=categorical), name
+
+
+def _read(
+    talk: Talk, data: Path, target: str | None, categorical: Sequence[str], drop: Sequence[str]
+) -> tuple[Table, str]:
+    with talk.stage(f"reading {data}"):
+        table = read_file(data, as_text=categorical)
+    table.check_columns(categorical, "--categorical")
+    table.check_columns(drop, "--drop")
+    name = target_name(data, table, target)
+    check_target(table, name)
+    for option, columns in (("--categorical", categorical), ("--drop", drop)):
+        if name in columns:
+            raise InvalidInputError(f"{option} {name} is the target, which is no feature; leave it out.")
+    return table, name
 
 
 def read_prices(costs: Path | None, names: Sequence[str], target: str, drop: Sequence[str]) -> PricedColumns:
