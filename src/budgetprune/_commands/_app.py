@@ -13,18 +13,20 @@ from budgetprune._commands._fit import fit
 from budgetprune._commands._inspect import inspect
 from budgetprune._commands._path import path
 from budgetprune._commands._predict import predict
+from budgetprune._commands._prune import prune
 from budgetprune._commands._reproduce import reproduce
 from budgetprune._commands._serve import serve
 
 app = typer.Typer(
     name="budgetprune",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(costs, name="costs")
-for command in (fit, predict, path, inspect, serve, demo, reproduce):
+for command in (fit, prune, predict, path, inspect, serve, demo, reproduce):
     app.command()(command)
 
 

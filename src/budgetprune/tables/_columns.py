@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from budgetprune._price_lists import listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.tables._reading import Table
 
@@ -90,7 +89,7 @@ def _sorted(table: Table, name: str) -> pd.Series[Any]:
         n_values, n_numbers = column.count(), numbers.count()
         if n_numbers <= MOST_NUMBERS_OF_TEXT * n_values:
             return labels_of(column)
-    return finite_numbers(table, name)
+    return finite_numbers(table, name, f", or take it for categories: --categorical {name}")
 
 
 def holds_text(column: pd.Series[Any]) -> bool:
@@ -110,8 +109,15 @@ def as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     return pd.to_numeric(column, errors="coerce").astype(np.float64)
 
 
-def finite_numbers(table: Table, name: str) -> pd.Series[Any]:
-    """A column as float64, or an error about the first entry that is no (finite) number."""
+def finite_numbers(table: Table, name: str, advice: str = "") -> pd.Series[Any]:
+    """A column as float64, or an error about the first entry that is no (finite) number.
+
+    Parameters
+    ----------
+    table : Table
+    name : of the column
+    advice : what else can be done about text than to clean it
+    """
     import pandas as pd
 
     column = table.frame[name]
@@ -123,14 +129,12 @@ def finite_numbers(table: Table, name: str) -> pd.Series[Any]:
     numbers = as_numbers(column)
     is_text = (numbers.isna() & column.notna()).to_numpy()
     if is_text.any():
-        different = column[is_text].astype(str).unique()
-        others = listed(map(repr, different[1:].tolist()), at_most=3)
+        first = int(np.argmax(is_text))
+        what = "holds numbers, but also text" if numbers.count() else "should hold numbers, but holds text"
         raise InvalidInputError(
-            f"column {name!r} holds numbers, but also text: {different[0]!r} in "
-            f"{table.place(int(np.argmax(is_text)))}"
-            + (f", {others} in others" if others else "")
-            + f" ({np.count_nonzero(is_text)} of {column.count()} values). Clean it (what is missing stays "
-            f"empty), or take it for categories: --categorical {name}."
+            f"column {name!r} {what}: {str(column.iloc[first])!r} in {table.place(first)} "
+            f"({np.count_nonzero(is_text)} of {column.count()} values are text). Clean it (what is missing "
+            f"stays empty){advice}."
         )
     is_infinite = np.isinf(numbers.to_numpy())
     if is_infinite.any():
