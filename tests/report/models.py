@@ -117,6 +117,15 @@ def _hostile() -> Case:
     return Case(BudgetModel(BudgetPredictor(pruned, costs), path, about), X, y)
 
 
+def _wide() -> Case:
+    """Many labels and many features, all with long names that cannot be broken."""
+    X, y = make_classification(1500, 40, n_informative=20, n_classes=12, random_state=0)
+    X = pd.DataFrame(X, columns=[f"measurement_of_something_without_any_spaces_{k}" for k in range(40)])
+    labels = np.array([f"Label_that_is_far_too_long_{k}" for k in range(12)])[y]
+    ensemble = RandomForestClassifier(6, max_depth=6, random_state=0)
+    return _case(ensemble, X, labels, None, budget=12.0, target="a_target_with_a_very_long_name_" * 3)
+
+
 def _case(
     ensemble: Any, X: pd.DataFrame, y: Any, costs: Any, *, budget: float, target: str, about: bool = True
 ) -> Case:
@@ -159,4 +168,5 @@ CASES = {
     "boosted": _boosted,
     "categories": _categories,
     "hostile": _hostile,
+    "wide": _wide,
 }
