@@ -29,6 +29,9 @@ function label(text, x, y, more = {}) {
   };
 }
 
+// What chance does in 19 of 20 samples of rows.
+const twoSigma = 1.96;
+const gap = (point) => point.full.cost - point.decided.cost;
 const costsOf = (points, counting) => points.map((point) => point[counting].cost);
 const scoresOf = (points, counting) => points.map((point) => point[counting].score);
 
@@ -60,7 +63,10 @@ function drawCurve(state) {
     mark(whole, "full", { symbol: "diamond", size: 12, color: colour("ink") }),
     mark(whole, "decided", { symbol: "diamond-open", size: 11, color: colour("ink"), line: { width: 2 } }),
     mark(own, counted, { symbol: "star", size: 19, color: colour("red"), line: { color: colour("paper"), width: 1.5 } }),
-    mark(now, counted, { symbol: "circle-open", size: 26, color: colour("ink"), line: { width: 2 } }),
+    {
+      ...mark(now, counted, { symbol: "circle-open", size: 26, color: colour("ink"), line: { width: 2 } }),
+      error_y: { type: "constant", value: twoSigma * now[counted].score_error, color: colour("ink"), thickness: 1, width: 5 },
+    },
   ];
   const expectedCost = S.expected?.[counted === "full" ? "full_cost" : "cost"] ?? [];
   if (expectedCost.length) {
@@ -71,16 +77,21 @@ function drawCurve(state) {
   }
 
   const guessed = isAccuracy ? `always ${S.guess}: ${score(S.guess_score)}, for nothing` : `always the average: ${score(0)}, for nothing`;
+  const apart = path.reduce((best, point) => (gap(point) > gap(best) ? point : best));
   const annotations = [
+    label("until decided", apart.decided.cost, apart.decided.score, {
+      xanchor: "right", xshift: -8, yshift: 4, color: colour(counted === "decided" ? "red-text" : "soft"),
+    }),
+    label("in full", apart.full.cost, apart.full.score, {
+      yanchor: "top", xshift: 8, yshift: -6, color: colour(counted === "full" ? "red-text" : "soft"),
+    }),
     label(literal(guessed), farthest, S.guess_score, { xanchor: "right", xshift: 0, color: colour("soft") }),
     label(literal(whole.name), whole.full.cost, whole.full.score, { xanchor: "right", xshift: 4, yshift: 9 }),
   ];
-  const shapes = [
-    {
-      type: "line", xref: "paper", x0: 0, x1: 1, y0: S.guess_score, y1: S.guess_score,
-      line: { color: colour("grey"), width: 1, dash: "dot" },
-    },
-  ];
+  const across = (y) => ({
+    type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, layer: "below", line: { color: colour("grey"), width: 1, dash: "dot" },
+  });
+  const shapes = [across(S.guess_score), across(whole.full.score)];
   if (S.budget !== null && S.counting === counted) {
     shapes.push({
       type: "line", yref: "paper", x0: S.budget, x1: S.budget, y0: 0, y1: 1,
