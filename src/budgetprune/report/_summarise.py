@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
 from budgetprune.report._judge import Judge
-from budgetprune.report._measure import Measured
+from budgetprune.report._measure import Kind, Measured
 from budgetprune.report._notes import notes
 from budgetprune.report._numbers import short
 from budgetprune.report._outcomes import Along
@@ -83,7 +85,7 @@ def summarise(
         language=language,
     )
     t = choose_tree(path, predictor.forest)
-    points = _points(found, along, _TreeWords(t, path, predictor.forest))
+    points = _points(found, along, partial(tree_words, t, path, predictor.forest))
     guess, guess_score = judge.guess()
     target = "" if about is None else about.target
     return Summary(
@@ -173,7 +175,7 @@ def _positions(found: Survey, counting: Counting) -> list[int]:
     return [k + (k >= n_cheaper) for k in reversed(range(len(found.path)))]
 
 
-def _points(found: Survey, along: Along, tree_words: _TreeWords) -> tuple[Point, ...]:
+def _points(found: Survey, along: Along, left_of_tree: Callable[[Kind, float], str]) -> tuple[Point, ...]:
     """The path, the delivered model in its place, and the whole ensemble."""
     n_path = len(found.path)
 
@@ -190,7 +192,7 @@ def _points(found: Survey, along: Along, tree_words: _TreeWords) -> tuple[Point,
             decided=along.outcome(name, measured, "decided", whole, anchor),
             usage=(never, few, many),
             tellings=told.tellings,
-            tree=tree_words(measured),
+            tree=left_of_tree(measured.kind, measured.lam),
         )
 
     on_path = [
@@ -205,18 +207,6 @@ def _points(found: Survey, along: Along, tree_words: _TreeWords) -> tuple[Point,
     delivered = point("Your model", found.delivered, whole, found.anchor)
     filled = tuple(delivered if each is None else each for each in points)
     return (*filled, point(name, found.whole, whole, None))
-
-
-@dataclass(frozen=True, eq=False)
-class _TreeWords:
-    """What became of one tree, at any point."""
-
-    t: int
-    path: Any
-    delivered: Forest
-
-    def __call__(self, measured: Measured) -> str:
-        return tree_words(self.t, self.path, self.delivered, measured.kind, measured.lam)
 
 
 def _source(costs: CostTable, s: int, forest: Forest) -> Source:
