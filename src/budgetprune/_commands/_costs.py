@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from budgetprune._commands import _options as options
-from budgetprune._commands._failures import needs_extra
 from budgetprune._commands._talk import Talk
 from budgetprune._files import written_atomically
 from budgetprune.errors import InvalidInputError
@@ -40,9 +39,9 @@ def init(
         raise InvalidInputError(
             f"{out} is there already, and may have prices in it; add --force to replace it."
         )
-    with needs_extra("cli", "pandas", "pyarrow"):
-        from budgetprune._commands._rows import read_columns
-        from budgetprune.tables import price_list_template
+    from budgetprune._commands._rows import read_columns
+    from budgetprune.tables import price_list_template
+
     columns, name = read_columns(talk, data, target=target, categorical=categorical or (), drop=drop or ())
     text = price_list_template(columns)
     if out is None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from budgetprune._commands import _options as options
-from budgetprune._commands._failures import FAILED, needs_extra
+from budgetprune._commands._failures import FAILED
 
 
 def demo(
@@ -23,8 +23,8 @@ def demo(
 
     Example: budgetprune demo --budget 4
     """
-    with needs_extra("demo", "matplotlib"):
-        import matplotlib  # noqa: F401
+    import matplotlib  # noqa: F401  (if it is absent, that is said before any work starts)
+
     from budgetprune.demo import main
 
     words = ["--out", str(out), "--seed", str(seed)]

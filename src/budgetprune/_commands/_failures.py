@@ -14,6 +14,17 @@ from budgetprune.errors import BudgetPruneError, InvalidInputError, UnsupportedM
 # Something failed while working; what was asked for makes no sense; somebody pressed Ctrl-C.
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
 
+# Packages that a command may find absent, and the extra that brings each.
+EXTRAS = {
+    "pandas": "cli",
+    "pyarrow": "cli",
+    "rich": "cli",
+    "matplotlib": "plot",
+    "lightgbm": "lightgbm",
+    "xgboost": "xgboost",
+    "skops": "skops",
+}
+
 
 def fail(message: str, status: int = FAILED) -> NoReturn:
     """Say what is wrong, and end with a status."""
@@ -31,7 +42,11 @@ def needs_extra(extra: str, *packages: str) -> Iterator[None]:
         absent = (error.name or "").partition(".")[0]
         if absent not in packages:
             raise
-        fail(f"{absent} is not installed; run: pip install 'budgetprune[{extra}]'")
+        _fail_without(absent, extra)
+
+
+def _fail_without(package: str, extra: str) -> NoReturn:
+    fail(f"{package} is not installed; run: pip install 'budgetprune[{extra}]'")
 
 
 @contextmanager
@@ -48,6 +63,9 @@ def failing_in_one_line() -> Iterator[None]:
     except KeyboardInterrupt:
         fail("interrupted.", INTERRUPTED)
     except Exception as error:
+        absent = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+        if absent in EXTRAS:
+            _fail_without(absent, EXTRAS[absent])
         if hasattr(error, "format_message"):  # wrong options and arguments; Typer has moved their class about
             fail(_usage(error), WRONG)
         if os.environ.get("BUDGETPRUNE_TRACEBACK"):

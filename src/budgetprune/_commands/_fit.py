@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budgetprune._commands import _options as options
-from budgetprune._commands._failures import needs_extra
 from budgetprune._commands._options import ModelKind
 from budgetprune._commands._talk import Talk
 
@@ -49,12 +48,10 @@ def fit(
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     options.check_out(out)
-    with needs_extra("cli", "pandas", "pyarrow"):
-        from budgetprune._commands._rows import read_question
     if model is ModelKind.lightgbm:
-        with needs_extra("lightgbm", "lightgbm"):
-            import lightgbm  # noqa: F401
+        import lightgbm  # noqa: F401  (if it is absent, that is said before any work starts)
     from budgetprune._commands._finish import finish
+    from budgetprune._commands._rows import read_question
     from budgetprune.model import _growing as growing
     from budgetprune.model._making import Naming, Wishes, prune
     from budgetprune.tables import divide_table

@@ -9,7 +9,6 @@ import typer
 
 from budgetprune._commands import _options as options
 from budgetprune._commands._compared import as_table
-from budgetprune._commands._failures import needs_extra
 from budgetprune._commands._talk import Talk
 from budgetprune.errors import InvalidInputError
 from budgetprune.model import BudgetModel
@@ -37,8 +36,8 @@ def path(
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     options.check_out(out)
-    with needs_extra("cli", "pandas"):
-        import pandas  # noqa: F401
+    import pandas  # noqa: F401  (an error of our own if it is absent)
+
     loaded = BudgetModel.load(model)
     if loaded.path is None:
         raise InvalidInputError(

@@ -10,7 +10,6 @@ import typer
 from numpy.typing import NDArray
 
 from budgetprune._commands import _options as options
-from budgetprune._commands._failures import needs_extra
 from budgetprune._commands._talk import Talk
 from budgetprune.acquisition import sources_used
 from budgetprune.errors import InvalidInputError
@@ -56,9 +55,8 @@ def predict(
     options.check_out(out)
     if full and max_cost is not None:
         raise InvalidInputError("--max-cost is for predictions that stop early, and --full for all others.")
-    with needs_extra("cli", "pandas", "pyarrow"):
-        from budgetprune.tables import read_table_for, rows_for
     from budgetprune.model import BudgetModel
+    from budgetprune.tables import read_table_for, rows_for
 
     loaded = BudgetModel.load(model)
     predictor, about, kept = loaded.predictor, loaded.about, list(dict.fromkeys(keep or ()))

@@ -11,7 +11,6 @@ import numpy as np
 import typer
 
 from budgetprune._commands import _options as options
-from budgetprune._commands._failures import needs_extra
 from budgetprune._commands._talk import Talk
 from budgetprune.errors import InvalidInputError
 
@@ -66,21 +65,15 @@ def prune(
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     options.check_out(out)
-    with needs_extra("cli", "pandas", "pyarrow"):
-        from budgetprune._commands._rows import read_prices, target_name
-        from budgetprune.tables import names_of, read_table_for
     from budgetprune._commands._finish import finish
+    from budgetprune._commands._rows import read_prices, target_name
     from budgetprune.forest import Forest
     from budgetprune.model import _making as making
     from budgetprune.model._foreign import load_foreign
+    from budgetprune.tables import names_of, read_table_for
 
     with talk.stage(f"loading {model}"):
-        with (
-            needs_extra("cli", "skops"),
-            needs_extra("lightgbm", "lightgbm"),
-            needs_extra("xgboost", "xgboost"),
-        ):
-            ensemble = load_foreign(model, trust=trust)
+        ensemble = load_foreign(model, trust=trust)
         forest = Forest.from_model(ensemble)
     wishes = making.Wishes(
         budget,

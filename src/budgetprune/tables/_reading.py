@@ -188,6 +188,7 @@ def _line_of(path: Path, row: int) -> int:
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
+    import pyarrow  # noqa: F401  (pandas only says that it has no engine)
 
     frame = pd.read_parquet(path, engine="pyarrow")
     frame.columns = frame.columns.map(str)
