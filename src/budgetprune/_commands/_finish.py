@@ -7,7 +7,7 @@ from pathlib import Path
 from budgetprune._commands._compared import show_compared
 from budgetprune._commands._talk import Talk
 from budgetprune.estimators._roles import LabelledRows
-from budgetprune.model._making import Naming, Pruned, compare, keep
+from budgetprune.model._making import Naming, Pruned, compare, keep, unspent
 
 
 def finish(
@@ -23,6 +23,8 @@ def finish(
     n_train: int,
 ) -> None:
     """Write a pruned ensemble to a file, and show what it is like."""
+    if (remark := unspent(pruned)) is not None:
+        talk.note(remark)
     with talk.stage("comparing with the full forest"):
         compared = compare(pruned, validation, test)
     result = keep(

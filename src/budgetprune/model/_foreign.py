@@ -51,9 +51,7 @@ def load_foreign(file: Path, *, trust: bool = False) -> Any:
     except ModuleNotFoundError as error:
         # Those of this function's own imports are for the caller; a pickle may want any module.
         if ending in PICKLES:
-            raise InvalidInputError(
-                f"{file} needs the module {error.name}, which is not installed."
-            ) from error
+            raise InvalidInputError(f"{file} needs {error.name}, which is not installed.") from error
         raise
     except Exception as error:  # libraries have many ways to say that a file is not theirs
         reason = " ".join(str(error).partition("Stack trace")[0].split())[:300].rstrip(". ")
@@ -67,8 +65,8 @@ def _skops(file: Path) -> Any:
     if strangers:
         raise InvalidInputError(
             f"{file} holds types that nobody vouches for ({', '.join(strangers[:5])}): they could run any "
-            "code, so it is not loaded. Save the plain model of scikit-learn; LightGBM and XGBoost save theirs as "
-            ".txt and .json."
+            "code, so it is not loaded. Save the plain model of scikit-learn; LightGBM and XGBoost have "
+            "files of their own, .txt and .json."
         )
     return io.load(file, trusted=list(TRUSTED))
 

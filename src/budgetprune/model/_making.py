@@ -29,6 +29,8 @@ Pruned = BudgetPruneClassifier | BudgetPruneRegressor
 PACKAGES = ("budgetprune", "numpy", "scikit-learn", "lightgbm", "xgboost")
 # Rows that are simulated to know an average decided cost to a percent or so.
 ENOUGH_ROWS = 2000
+# A model that costs less than this share of the budget leaves something to be wished for.
+SPENDS_ENOUGH = 0.7
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,19 @@ def _rounded_up(cost: float) -> str:
     """Four digits, and no less than it is."""
     digits = 10.0 ** (3 - np.floor(np.log10(cost)))
     return f"{np.ceil(cost * digits - 1e-6) / digits:.6g}"
+
+
+def unspent(estimator: Pruned) -> str | None:
+    """Say so if most of a budget is left, because nothing between is optimal; None if it is well spent."""
+    budget, known = estimator.budget, estimator.tradeoff_
+    if budget is None or estimator.cost_ >= SPENDS_ENOUGH * budget or not (known.cost > budget).any():
+        return None
+    dearer = float(known.cost[known.cost > budget].min())
+    return (
+        f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next one "
+        f"on the path costs {_rounded_up(dearer)}, and none between them is optimal. More trees, --decided, "
+        "or another --model may have one."
+    )
 
 
 # --- Beside the whole ensemble ------------------------------------------------------------------------------
