@@ -132,13 +132,21 @@ def drop_array(name):
         (set_array("path.n_splits", lambda a: a + 1), "counts other splits"),
         (set_array("path.cost", lambda a: a[:, np.newaxis]), "one dimension"),
         (set_array("path.critical_lambda", lambda a: a[::-1].copy()), "critical_lambda"),
-        (set_array("unpruned.left", lambda a: a * 0), "no forest"),
+        (set_array("path.critical_lambda", lambda a: a[1:]), "critical_lambda .* an entry for each split"),
+        (set_array("unpruned.feature", lambda a: a * 0), "make no trees"),
+        (set_array("unpruned.feature", lambda a: a * 0 - 1), "make no trees"),
+        (set_array("unpruned.tree_start", lambda a: a[::-1].copy()), "make no trees"),
+        (set_array("unpruned.tree_start", lambda a: a[:, np.newaxis]), "must have one dimension"),
+        (set_array("unpruned.threshold", lambda a: a[1:]), "threshold .* an entry for each split"),
+        (drop_array("unpruned.missing_left"), "missing_left .* an entry for each split"),
+        (drop_array("unpruned.feature"), "needs the unpruned forest"),
         (drop_array("path.lam"), "lacks lam"),
-        (set_header("path", to=None), "'complete' and 'unpruned'"),
+        (set_header("path", to=None), "must have 'complete' and 'unpruned'"),
         (set_header("path", "complete", to=1), "says nothing that makes sense"),
         (set_header("path", "unpruned", to={"error": True}), "says nothing that makes sense"),
         (set_header("unpruned", "divisor", to=0), "divisor"),
         (set_header("unpruned", "n_features", to=6), "feature_names|other features"),
+        (set_header("unpruned", to=3), "needs the unpruned forest"),
         (set_header("about", to=[]), "must be a mapping with"),
         (set_header("about", "task", to="cooking"), "task of what is said"),
         (set_header("about", "budget", to=-1), "budget of what is said"),
@@ -164,10 +172,10 @@ def test_sections_need_their_version(tmp_path):
 
 def test_a_path_without_its_forest(tmp_path):
     file = shutil.copy(GOLDEN, tmp_path / "m")
-    _, sections = load_model_and_sections(file)
+    (forest, _, _), sections = load_model_and_sections(file)
     del sections.header["unpruned"]
-    with pytest.raises(InvalidInputError, match="a forest of its own"):
-        path_of(sections, ())
+    with pytest.raises(InvalidInputError, match="needs the unpruned forest"):
+        path_of(sections, forest, ())
 
 
 def test_the_story_is_plain(model):

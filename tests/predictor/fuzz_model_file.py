@@ -68,10 +68,10 @@ def judge(file: Path) -> str | None:
 
 def judge_sections(file: Path) -> str | None:
     """The same for what a predictor has no use for: the path, and how the model came about."""
-    (_, costs, _), sections = load_model_and_sections(file)
+    (forest, costs, _), sections = load_model_and_sections(file)
     try:
         about_of(sections)
-        path = path_of(sections, costs.source_names)
+        path = path_of(sections, forest, costs.source_names)
     except InvalidInputError as error:
         return f"sections: {error}"
     if path is not None:

@@ -57,8 +57,9 @@ class Parts:
         return next(i for i, entry in enumerate(self.table) if entry["name"] == name)
 
     def forest(self, draw: st.DrawFn, *names: str) -> list[np.ndarray]:
-        """Arrays of the forest, or of the unpruned one if there is another."""
-        prefixes = ["forest."] + ["unpruned."] * ("unpruned" in self.header)
+        """Arrays of the forest, or of the unpruned one if there is another that has them."""
+        known = {entry["name"] for entry in self.table}
+        prefixes = ["forest."] + ["unpruned."] * all(f"unpruned.{name}" in known for name in names)
         prefix = draw(st.sampled_from(prefixes))
         return [self.arrays[self.index(prefix + name)] for name in names]
 

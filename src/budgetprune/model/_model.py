@@ -47,7 +47,8 @@ class BudgetModel:
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write all of it to one file without pickle, which `BudgetPredictor.load` reads as well."""
         predictor = self.predictor
-        further = sections_of(self.path, self.about) if self.path or self.about else None
+        has_more = self.path is not None or self.about is not None
+        further = sections_of(predictor.forest, self.path, self.about) if has_more else None
         save_model(file, predictor.forest, predictor.costs, predictor._settings(), further)
 
     @classmethod
@@ -56,7 +57,8 @@ class BudgetModel:
         parts, sections = load_model_and_sections(file)
         with blamed_on(file):
             predictor = BudgetPredictor._restored(*parts)
-            return cls(predictor, path_of(sections, predictor.source_names), about_of(sections))
+            path = path_of(sections, predictor.forest, predictor.source_names)
+            return cls(predictor, path, about_of(sections))
 
 
 def _answers_and_features(forest: Forest) -> tuple[object, ...]:
