@@ -84,7 +84,7 @@ def test_files_that_cannot_be_read(tmp_path, name, content, words):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InvalidInputError, match="t.csv cannot be read: No such file"):
+    with pytest.raises(InvalidInputError, match=r"t\.csv cannot be read: No such file"):
         read_table(tmp_path / "t.csv")
 
 
