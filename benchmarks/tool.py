@@ -62,8 +62,8 @@ def table(n_rows: int, n_columns: int, seed: int = 0) -> pd.DataFrame:
     y = rng.random(n_rows) < 1 / (1 + np.exp(-1.5 * risk))
     frame = pd.DataFrame(X.round(2), columns=[f"test {k}" for k in range(n_numbers)])
     frame = frame.mask(rng.random(frame.shape) < 0.05)
-    whole = {name: (10 * frame[name]).round().astype("Int64") for k, name in enumerate(frame) if k % 3}
-    frame = frame.assign(**whole)
+    for name in [name for k, name in enumerate(frame) if k % 3]:
+        frame[name] = (10 * frame[name]).round().astype("Int64")
     return frame.assign(
         town=np.array([f"t{k}" for k in range(12)])[towns],
         kind=np.array(list("abcd"))[kinds],

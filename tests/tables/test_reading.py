@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -121,9 +122,10 @@ def test_missing_values_are_no_text(tmp_path):
     assert columns.frame["b"].count() == 0
 
 
-def test_infinities_are_refused(tmp_path):
-    with pytest.raises(InvalidInputError, match="column 'a' holds an infinity in line 3 of"):
-        columns_of(tmp_path, "a,y\n1,0\ninf,1\n")
+@pytest.mark.parametrize("huge", ["inf", "-inf", "4e+38"])
+def test_numbers_that_are_too_large_are_refused(tmp_path, huge):
+    with pytest.raises(InvalidInputError, match=rf"column 'a' holds {re.escape(huge)} in line 3 of .*too large"):
+        columns_of(tmp_path, f"a,y\n1,0\n{huge},1\n")
 
 
 def test_dates_are_refused(tmp_path):

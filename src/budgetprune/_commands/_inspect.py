@@ -19,7 +19,7 @@ def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: opti
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     loaded = BudgetModel.load(model)
-    told = {"file": str(model), "bytes": model.stat().st_size} | description(loaded)
+    told: dict[str, Any] = {"file": str(model), "bytes": model.stat().st_size} | description(loaded)
     features = told["features"]
     columns: dict[str, list[Any]] = {
         "feature": [each["name"] for each in features],

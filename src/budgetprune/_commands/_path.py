@@ -54,7 +54,7 @@ def path(
         title = (
             f"{len(shown)} of {len(curve):,} points; the full forest costs {loaded.path.unpruned.cost:.4g}"
         )
-        talk.show(as_table({name: [_or(each, "") for each in shown[name]] for name in shown}, title))
+        talk.show(as_table({str(name): [_or(each, "") for each in shown[name]] for name in shown}, title))
     records = [{name: _or(each, None) for name, each in row.items()} for row in curve.to_dict("records")]
     talk.result({"points": records, "full_forest_cost": loaded.path.unpruned.cost})
 

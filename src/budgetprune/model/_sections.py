@@ -100,7 +100,7 @@ def path_of(sections: Sections, forest: Forest, source_names: tuple[str, ...]) -
     own["critical_lambda"] = _spread(own["critical_lambda"], unpruned.is_split, 0.0, "critical_lambda")
     path = PruningPath(
         forest=unpruned,
-        unpruned=Pruning(unpruned, unpruned.is_split, math.nan, **whole),
+        unpruned=Pruning(unpruned, unpruned.is_split, math.nan, whole["error"], whole["cost"]),
         complete=complete,
         source_names=source_names,
         **own,

@@ -103,4 +103,4 @@ def _direction(shares: NDArray[np.float64], weight: NDArray[np.float64]) -> NDAr
         return shares[:, 1]
     centred = shares - np.average(shares, axis=0, weights=weight)
     axis = np.linalg.svd(centred * np.sqrt(weight)[:, np.newaxis], full_matrices=False)[2][0]
-    return centred @ (axis * np.sign(axis[np.argmax(np.abs(axis))]))
+    return np.asarray(centred @ (axis * np.sign(axis[np.argmax(np.abs(axis))])))

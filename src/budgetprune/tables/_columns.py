@@ -136,11 +136,13 @@ def finite_numbers(table: Table, name: str, advice: str = "") -> pd.Series[Any]:
             f"({np.count_nonzero(is_text)} of {column.count()} values are text). Clean it (what is missing "
             f"stays empty){advice}."
         )
-    is_infinite = np.isinf(numbers.to_numpy())
-    if is_infinite.any():
+    # Forests of scikit-learn compare in single precision.
+    is_too_large = np.abs(numbers.to_numpy()) > np.finfo(np.float32).max
+    if is_too_large.any():
+        first = int(np.argmax(is_too_large))
         raise InvalidInputError(
-            f"column {name!r} holds an infinity in {table.place(int(np.argmax(is_infinite)))}; replace it by "
-            "a large number, or leave it empty if it means that the value is missing."
+            f"column {name!r} holds {numbers.iloc[first]:.3g} in {table.place(first)}, which is too large to "
+            "compute with; rescale or clip it, or leave it empty if it means that the value is missing."
         )
     return numbers
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
+import lzma
 import os
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from budgetprune._price_lists import listed
 from budgetprune.errors import InvalidInputError
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 # The label of a row of an svmlight file, as a column.
 LABEL = "label"
 
-_PACKED = (".gz", ".bz2", ".xz", ".zip")
+_PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _SEPARATORS = ",;\t|"
 _ENDINGS = {
     ".csv": "csv",
@@ -163,10 +166,9 @@ def read_header(path: Path) -> tuple[str, list[str]]:
 @contextmanager
 def opened(path: Path) -> Iterator[TextIO]:
     """Open a text file, packed or not."""
-    from pandas.io.common import get_handle
-
-    with get_handle(path, "r", encoding="utf-8-sig", compression="infer") as handles:
-        yield cast(TextIO, handles.handle)
+    unpack = _PACKED.get(path.suffix.lower(), open)
+    with unpack(path, "rt", encoding="utf-8-sig", newline="") as handle:
+        yield cast(TextIO, handle)
 
 
 def _line_of(path: Path, row: int) -> int:
