@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tool", description=__doc__)
     parser.add_argument("--rows", type=int, default=200_000, help="of the table (%(default)s)")
     parser.add_argument("--columns", type=int, default=30, help="of the table, with the target (%(default)s)")
-    parser.add_argument("--trees", type=int, default=100, help="of the forest (%(default)s)")
+    parser.add_argument("--trees", type=int, default=40, help="of the forest (%(default)s)")
     parser.add_argument("--budget", type=float, default=8.0, help="of 1 per column (%(default)s)")
     parser.add_argument("--more", nargs="*", default=[], help="further words for fit, without their dashes")
     options = parser.parse_args(arguments)
@@ -88,7 +88,8 @@ def measure(folder: Path, options: Any) -> list[Row]:
         for name in frame.columns.drop("ill")
     ]
     X = np.column_stack(numbers).astype(np.float32)
-    forest = RandomForestClassifier(options.trees, random_state=0, n_jobs=len(os.sched_getaffinity(0)))
+    n_jobs = len(os.sched_getaffinity(0))
+    forest = RandomForestClassifier(options.trees, max_features=None, random_state=0, n_jobs=n_jobs)
     with stage("the plain forest"):
         plain, _ = seconds(lambda: forest.fit(X, frame["ill"]))
     chosen, whole = (told["compared"][name] for name in ("chosen", "whole"))

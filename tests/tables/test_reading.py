@@ -124,7 +124,8 @@ def test_missing_values_are_no_text(tmp_path):
 
 @pytest.mark.parametrize("huge", ["inf", "-inf", "4e+38"])
 def test_numbers_that_are_too_large_are_refused(tmp_path, huge):
-    with pytest.raises(InvalidInputError, match=rf"column 'a' holds {re.escape(huge)} in line 3 of .*too large"):
+    words = rf"column 'a' holds {re.escape(huge)} in line 3 of .*too large"
+    with pytest.raises(InvalidInputError, match=words):
         columns_of(tmp_path, f"a,y\n1,0\n{huge},1\n")
 
 

@@ -25,7 +25,8 @@ def fit(
     budget: options.Budget = None,
     test: options.Test = None,
     model: options.Model = ModelKind.random_forest,
-    trees: options.Trees = 100,
+    trees: options.Trees = None,
+    max_features: options.MaxFeatures = 1.0,
     decided: options.Decided = False,
     slack: options.Slack = 0.0,
     tolerance: options.Tolerance = None,
@@ -80,13 +81,15 @@ def fit(
     ):
         dtype = growing.precision_of(model.value)
         rows = divide_table(columns, wanted, share=validation, seed=seed, dtype=dtype)
-    with talk.stage(f"growing {trees} trees ({model.value}) on {len(rows.train):,} rows"):
+    n_trees = growing.USUAL_TREES[model.value] if trees is None else trees
+    with talk.stage(f"growing {n_trees} trees ({model.value}) on {len(rows.train):,} rows"):
         ensemble = growing.grow(
             model.value,
             rows.train.X,
             rows.train.y,
             is_classifier=is_classifier,
-            n_trees=trees,
+            n_trees=n_trees,
+            max_features=max_features,
             seed=seed,
             n_jobs=options.cores(jobs),
             categorical=rows.categories.columns,

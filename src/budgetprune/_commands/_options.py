@@ -58,7 +58,21 @@ Budget = Annotated[
     ),
 ]
 Model = Annotated[ModelKind, typer.Option(help="What is trained.")]
-Trees = Annotated[int, typer.Option(min=1, help="Number of trees; of lightgbm, rounds.")]
+Trees = Annotated[
+    int | None,
+    typer.Option(
+        min=1, show_default=False, help="Number of trees: 40 by default, and 100 rounds of lightgbm."
+    ),
+]
+MaxFeatures = Annotated[
+    float,
+    typer.Option(
+        min=0.001,
+        max=1,
+        help="Share of the columns that each split may choose from. With less, trees are grown faster, and "
+        "ask for more columns altogether, so that small budgets buy little.",
+    ),
+]
 Validation = Annotated[
     float,
     typer.Option(

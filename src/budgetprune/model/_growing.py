@@ -16,7 +16,9 @@ from sklearn.ensemble import (
 
 from budgetprune.errors import InvalidInputError
 
-KINDS = ("random-forest", "extra-trees", "lightgbm")
+# What can be grown, and how many trees are usual. As in the paper, a forest has few trees, which may split on
+# any column: with less choice, each tree begins with a column of its own, and nothing useful is cheap.
+USUAL_TREES = {"random-forest": 40, "extra-trees": 40, "lightgbm": 100}
 
 _FORESTS = {
     "random-forest": (RandomForestRegressor, RandomForestClassifier),
@@ -36,6 +38,7 @@ def grow(
     *,
     is_classifier: bool,
     n_trees: int,
+    max_features: float = 1.0,
     seed: int,
     n_jobs: int,
     categorical: Sequence[int] = (),
@@ -44,22 +47,26 @@ def grow(
 
     Parameters
     ----------
-    kind : one of `KINDS`
+    kind : one of `USUAL_TREES`
     X, y : training rows; missing values are NaN, and classes are 0, 1, ...
     is_classifier : whether `y` are classes
     n_trees, seed, n_jobs : as in scikit-learn
+    max_features : share of the columns that each split may choose from
     categorical : columns that hold numbers of categories
         LightGBM divides them as sets. Others compare the numbers, whose order should mean something.
     """
     if kind in _FORESTS:
-        forest = _FORESTS[kind][is_classifier](n_estimators=n_trees, random_state=seed, n_jobs=n_jobs)
+        forest = _FORESTS[kind][is_classifier](
+            n_estimators=n_trees, max_features=max_features, random_state=seed, n_jobs=n_jobs
+        )
         return forest.fit(X, y)
     if kind != "lightgbm":
-        raise InvalidInputError(f"a model is one of {', '.join(KINDS)}, not {kind!r}.")
+        raise InvalidInputError(f"a model is one of {', '.join(USUAL_TREES)}, not {kind!r}.")
     import lightgbm
 
     boosted = (lightgbm.LGBMClassifier if is_classifier else lightgbm.LGBMRegressor)(
         n_estimators=n_trees,
+        feature_fraction_bynode=max_features,
         random_state=seed,
         n_jobs=n_jobs,
         deterministic=True,
