@@ -96,7 +96,7 @@ def fit(
         )
     with talk.stage(f"pruning, with {len(rows.validation):,} validation rows", bars=True):
         prices = question.prices.for_features(columns.names, range(n_features))
-        pruned = prune(ensemble, rows.train, rows.validation, prices, wishes)
+        pruned = prune(ensemble, rows.train, rows.validation, prices, wishes, is_classifier=is_classifier)
     finish(
         talk,
         out,

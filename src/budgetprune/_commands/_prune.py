@@ -101,7 +101,8 @@ def prune(
             held_back = _rows(named, read_table_for(named, test), name)
     with talk.stage(f"pruning {forest.n_trees} trees, with {len(rows):,} rows", bars=True):
         keys = forest.feature_names or range(forest.n_features)
-        pruned = making.prune(ensemble, None, rows, prices.for_features(names_of(named), keys), wishes)
+        own = prices.for_features(names_of(named), keys)
+        pruned = making.prune(ensemble, None, rows, own, wishes, is_classifier=forest.is_classifier)
     finish(
         talk,
         out,

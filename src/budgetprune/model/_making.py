@@ -65,7 +65,13 @@ class Naming:
 
 
 def prune(
-    model: Any, train: LabelledRows | None, validation: LabelledRows, costs: FeatureCosts, wishes: Wishes
+    model: Any,
+    train: LabelledRows | None,
+    validation: LabelledRows,
+    costs: FeatureCosts,
+    wishes: Wishes,
+    *,
+    is_classifier: bool,
 ) -> Pruned:
     """Prune a fitted ensemble for a budget, or say what the cheapest useful model costs.
 
@@ -76,6 +82,7 @@ def prune(
     validation : rows that count costs and make choices
     costs : what features cost
     wishes : what is wanted
+    is_classifier : whether the model predicts classes
     """
     given: dict[str, Any] = {
         "costs": costs,
@@ -87,7 +94,7 @@ def prune(
         "verbose": int(wishes.verbose),
     }
     estimator: Pruned
-    if Forest.from_model(model).is_classifier:
+    if is_classifier:
         estimator = BudgetPruneClassifier(FrozenEstimator(model), **given)
     else:
         estimator = BudgetPruneRegressor(FrozenEstimator(model), tolerance=wishes.tolerance, **given)
