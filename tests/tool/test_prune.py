@@ -170,6 +170,20 @@ def test_labels_that_the_model_does_not_know(prune, cells, tmp_path, run):
     check_refused(said, "'kind' has a label that the model does not know in line 7")
 
 
+def test_a_constant_target(cells, run, tmp_path):
+    pd.read_csv(cells / "named.csv").assign(kind="bad").to_csv(tmp_path / "d.csv", index=False)
+    words = ["--data", tmp_path / "d.csv", "--target", "kind", "--out", tmp_path / "m"]
+    check_refused(run("prune", cells / "forest.skops", *words), "the target 'kind' is always 'bad'")
+
+
+def test_test_rows_may_have_other_labels(prune, cells, tmp_path):
+    frame = pd.read_csv(cells / "named.csv")
+    frame.loc[:99, "kind"] = "ugly"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    told = prune("forest.skops", "--budget", 12, "--test", tmp_path / "t.csv", "--json").json
+    assert 0.5 < told["compared"]["chosen"]["score"] <= 169 / 269
+
+
 def test_text_among_numbers(cells, run, tmp_path):
     frame = pd.read_csv(cells / "numbered.csv").astype({"mean area": object})
     frame.loc[5, "mean area"] = "much"

@@ -49,6 +49,7 @@ def fit(
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     options.check_out(out)
+    options.check_budget(budget)
     if model is ModelKind.lightgbm:
         import lightgbm  # noqa: F401  (if it is absent, that is said before any work starts)
     from budgetprune._commands._finish import finish

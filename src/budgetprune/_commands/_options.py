@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from enum import StrEnum
 from pathlib import Path
@@ -116,7 +117,7 @@ Decided = Annotated[
 ]
 Slack = Annotated[
     float,
-    typer.Option(min=0, max=0.49, help="With --decided: stop a little before certainty (0.2, say)."),
+    typer.Option(min=0, max=0.5, help="With --decided: stop a little before certainty (0.2, say)."),
 ]
 Tolerance = Annotated[
     float | None,
@@ -147,6 +148,12 @@ def check_out(out: Path | None) -> None:
         raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
 
 
+def check_budget(budget: float | None) -> None:
+    """Raise if a budget is none; Typer has refused negative ones."""
+    if budget is not None and not math.isfinite(budget):
+        raise InvalidInputError(f"--budget must be a number, not {budget}; without it, there is no limit.")
+
+
 def write_csv(table: Any, out: Path) -> None:
     """Write a pandas table, all at once or not at all."""
     with written_atomically(out) as handle:
@@ -155,6 +162,8 @@ def write_csv(table: Any, out: Path) -> None:
 
 def counting(decided: bool, slack: float, tolerance: float | None, *, is_classifier: bool) -> dict[str, Any]:
     """What is counted, as `Wishes` take it; options that do nothing are refused."""
+    if not 0 <= slack < 0.5:
+        raise InvalidInputError(f"--slack must be at least 0 and below 0.5, not {slack}.")
     if not decided and (slack or tolerance is not None):
         raise InvalidInputError(
             "--slack and --tolerance are about predictions that stop early: add --decided."

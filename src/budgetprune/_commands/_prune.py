@@ -65,12 +65,13 @@ def prune(
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     options.check_out(out)
+    options.check_budget(budget)
     from budgetprune._commands._finish import finish
     from budgetprune._commands._rows import read_prices, target_name
     from budgetprune.forest import Forest
     from budgetprune.model import _making as making
     from budgetprune.model._foreign import load_foreign
-    from budgetprune.tables import names_of, read_table_for
+    from budgetprune.tables import check_varied, names_of, read_table_for
 
     with talk.stage(f"loading {model}"):
         ensemble = load_foreign(model, trust=trust)
@@ -88,17 +89,12 @@ def prune(
         name = target_name(data, table, target)
     named = _named(forest, table, name, drop or ())
     prices = read_prices(costs, names_of(named), name, drop or ())
-    rows = _rows(named, table, name)
-    is_unknown = np.array([label is None for label in rows.y.tolist()])
-    if is_unknown.any():
-        raise InvalidInputError(
-            f"the target {name!r} has a label that the model does not know in "
-            f"{table.place(int(np.argmax(is_unknown)))}; leave such rows out."
-        )
+    check_varied(table, name)
+    rows = _rows(named, table, name, all_known=True)
     held_back = None
     if test is not None:
         with talk.stage(f"reading {test}"):
-            held_back = _rows(named, read_table_for(named, test), name)
+            held_back = _rows(named, read_table_for(named, test), name, all_known=False)
     with talk.stage(f"pruning {forest.n_trees} trees, with {len(rows):,} rows", bars=True):
         keys = forest.feature_names or range(forest.n_features)
         own = prices.for_features(names_of(named), keys)
@@ -136,17 +132,23 @@ def _named(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Fo
     )
 
 
-def _rows(forest: Forest, table: Table, target: str) -> LabelledRows:
-    """Rows as numbers, and their answers as the model spells them; None for a label that it does not know."""
+def _rows(forest: Forest, table: Table, target: str, *, all_known: bool) -> LabelledRows:
+    """Rows as numbers, and their answers as the model spells them.
+
+    A label that the model does not know is None; or an error, if `all_known`.
+    """
     from budgetprune.estimators._roles import LabelledRows
     from budgetprune.tables import read_answers, rows_for
 
     answers = read_answers(table, target, forest.classes)
     if forest.classes is not None:
-        known = answers >= 0
-        labels = forest.classes[answers]
-        if not known.all():
-            labels = labels.astype(object)
-            labels[~known] = None
-        answers = labels
+        is_unknown = answers < 0
+        if all_known and is_unknown.any():
+            raise InvalidInputError(
+                f"the target {target!r} has a label that the model does not know in "
+                f"{table.place(int(np.argmax(is_unknown)))}; leave such rows out."
+            )
+        answers = forest.classes[answers]
+        if is_unknown.any():
+            answers = np.where(is_unknown, None, answers.astype(object))
     return LabelledRows(forest.prepare_rows(rows_for(forest, table), f"{table.file}"), answers)

@@ -81,6 +81,7 @@ def report(
 
     if page is not None:
         with needs_extra("report", "jinja2", "markupsafe", "plotly"):
+            import jinja2  # noqa: F401
             import plotly.offline  # noqa: F401
     loaded = BudgetModel.load(model)
     forest = check_path(loaded).forest

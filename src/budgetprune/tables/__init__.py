@@ -6,7 +6,7 @@ from budgetprune.tables._dividing import Divided, divide_table
 from budgetprune.tables._fitting import names_of, read_table_for, rows_for, rows_like
 from budgetprune.tables._prices import PricedColumns, price_list_template, read_price_list
 from budgetprune.tables._reading import Table, read_table
-from budgetprune.tables._target import Target, Task, read_answers, read_target
+from budgetprune.tables._target import Target, Task, check_varied, read_answers, read_target
 
 __all__ = [
     "Categories",
@@ -16,6 +16,7 @@ __all__ = [
     "Table",
     "Target",
     "Task",
+    "check_varied",
     "divide_table",
     "learn_categories",
     "names_of",

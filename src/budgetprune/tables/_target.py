@@ -49,6 +49,17 @@ def check_target(table: Table, name: str) -> None:
     )
 
 
+def check_varied(table: Table, name: str) -> None:
+    """Raise unless the target differs from row to row."""
+    check_target(table, name)
+    column = table.frame[name]
+    if column.nunique() == 1:
+        raise InvalidInputError(
+            f"the target {name!r} is always {str(column.iloc[0])!r}; rows with other answers are needed, to "
+            "learn from."
+        )
+
+
 def read_target(table: Table, name: str, task: Task | None = None) -> Target:
     """Find out what is predicted, or say why that cannot be.
 
@@ -59,13 +70,8 @@ def read_target(table: Table, name: str, task: Task | None = None) -> Target:
     task : what it is; None: numbers are predicted as numbers, unless they are few whole ones
     """
     check_target(table, name)
-    column = table.frame[name]
     _refuse_missing(table, name)
-    if column.nunique() == 1:
-        raise InvalidInputError(
-            f"the target {name!r} is always {column.iloc[0]!r}; rows with other answers are needed, to learn "
-            "from."
-        )
+    check_varied(table, name)
     if task == "regression" or (task is None and _is_amount(table, name)):
         return Target(name, "regression", finite_numbers(table, name).to_numpy())
     return Target(name, "classification", _classes(table, name))
