@@ -1,4 +1,4 @@
-"""Who is whose child, and sums and means over the leaves below a node, against the plainest ways to find out."""
+"""Who is whose child, and sums and means over the leaves below a node, against the plainest ways to know."""
 
 import numpy as np
 import pytest

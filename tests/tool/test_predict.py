@@ -55,7 +55,9 @@ def test_predictions_from_everything(files, run, rows):
     assert [float(line["probability"]) for line in written] == pytest.approx(own)
     used = sources_used(predictor.forest, predictor.costs, rows)
     assert [float(line["cost"]) for line in written] == pytest.approx(predictor.costs.total(used).tolist())
-    early = run("predict", files.model, files.test, "--json").json
+    early = run("predict", files.model, files.test, "--json", "--keep", "age").json
+    assert [line["label"] for line in early["predictions"]] == predictor.predict(rows).tolist()
+    assert any(line["age"] is None for line in early["predictions"])
     assert early["mean_cost"] < predictor.costs.total(used).mean()
 
 

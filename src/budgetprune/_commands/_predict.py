@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,14 +75,15 @@ def predict(
         talk.show(_summary(answers), f"Written: {out}")
     elif not (as_json or quiet):
         written.to_csv(sys.stdout, index=False)
-    talk.result(
-        {
-            "out": None if out is None else str(out),
-            "rows": len(written),
-            "mean_cost": float(answers["cost"].mean()),
-            "decided": float(answers["decided"].mean()),
-        }
-    )
+    told = {
+        "out": None if out is None else str(out),
+        "rows": len(written),
+        "mean_cost": float(answers["cost"].mean()),
+        "decided": float(answers["decided"].mean()),
+    }
+    if as_json and out is None:
+        told["predictions"] = json.loads(written.to_json(orient="records"))
+    talk.result(told)
 
 
 def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:
