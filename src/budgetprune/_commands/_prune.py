@@ -150,5 +150,6 @@ def _rows(forest: Forest, table: Table, target: str, *, all_known: bool) -> Labe
             )
         answers = forest.classes[answers]
         if is_unknown.any():
-            answers = np.where(is_unknown, None, answers.astype(object))
+            answers = answers.astype(object)
+            answers[is_unknown] = None
     return LabelledRows(forest.prepare_rows(rows_for(forest, table), f"{table.file}"), answers)
