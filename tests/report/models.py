@@ -123,7 +123,7 @@ def _wide() -> Case:
     X = pd.DataFrame(X, columns=[f"measurement_of_something_without_any_spaces_{k}" for k in range(40)])
     labels = np.array([f"Label_that_is_far_too_long_{k}" for k in range(12)])[y]
     ensemble = RandomForestClassifier(6, max_depth=6, random_state=0)
-    return _case(ensemble, X, labels, None, budget=12.0, target="a_target_with_a_very_long_name_" * 3)
+    return _case(ensemble, X, labels, None, budget=22.0, target="a_target_with_a_very_long_name_" * 3)
 
 
 def _case(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,8 @@ if BROWSER is None and os.environ.get("BUDGETPRUNE_BROWSER_TESTS") != "required"
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 740}
 NAMES = ("cancer", "diabetes", "hostile", "wide")
+# Machines that are busy with other tests are slow; nothing here should ever wait that long. (Milliseconds.)
+PATIENCE = 180_000
 
 
 @dataclass
@@ -38,11 +41,18 @@ class Look:
     requests: list[str] = field(default_factory=list)
 
     def text(self, name: str) -> str:
-        return self.page.locator(f"#{name}").inner_text()
+        return self.page.locator(f"#{name}").inner_text().replace("\u00a0", " ")
 
     def settle(self) -> None:
         """Wait for the next frame, in which changes are drawn."""
         self.page.evaluate("() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+    def wait_for(self, condition: str) -> None:
+        """Wait until something is true. (Playwright's own way evaluates text, which the page forbids.)"""
+        end = time.monotonic() + PATIENCE / 1000
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < end, condition
+            self.page.wait_for_timeout(50)
 
     def press(self, *keys: str) -> None:
         self.page.locator("#slider").focus()
@@ -78,33 +88,55 @@ def browser():
     with playwright.sync_playwright() as running:
         # Containers have no user namespaces for the sandbox, and little shared memory.
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
-        made = running.chromium.launch(executable_path=BROWSER, args=arguments)
+        made = running.chromium.launch(executable_path=BROWSER, args=arguments, timeout=PATIENCE)
         yield made
         made.close()
 
 
-@pytest.fixture
-def look(browser, files):
-    """Open pages; at the end, nothing may have complained or asked for anything."""
-    opened: list[Look] = []
+@pytest.fixture(scope="module")
+def pages(browser, files):
+    """Each page is opened once in light and once in dark."""
+    opened: dict[tuple[str, str], Look] = {}
 
-    def open_page(name: str, size: dict = DESKTOP, **settings) -> Look:
-        context = browser.new_context(viewport=size, **settings)
+    def open_page(name: str, scheme: str) -> Look:
+        context = browser.new_context(viewport=DESKTOP, color_scheme=scheme)
         stored = json.loads((files / f"{name}.json").read_text(encoding="utf-8"))
         found = Look(context.new_page(), stored)
         page = found.page
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: found.complaints.append(str(error)))
         page.on("dialog", lambda dialog: (found.complaints.append(dialog.message), dialog.dismiss()))
         page.on("request", lambda request: found.requests.append(request.url))
         page.goto(Path(files / f"{name}.html").as_uri())
-        page.wait_for_selector("html[data-ready=yes]")
-        opened.append(found)
+        found.wait_for("document.documentElement.dataset.ready === 'yes'")
         return found
 
-    yield open_page
-    for found in opened:
-        found.page.context.close()
+    def find(name: str, scheme: str = "light") -> Look:
+        if (name, scheme) not in opened:
+            opened[name, scheme] = open_page(name, scheme)
+        return opened[name, scheme]
+
+    return find
+
+
+@pytest.fixture
+def look(pages):
+    """Open pages as they are at first; at the end, none may have complained or asked for anything."""
+    used: list[Look] = []
+
+    def find(name: str, size: dict = DESKTOP, scheme: str = "light") -> Look:
+        found = pages(name, scheme)
+        used.append(found)
+        found.page.set_viewport_size(size)
+        found.page.locator(f"input[name=counting][value={found.stored['counting']}]").check()
+        if found.page.locator("#back").is_enabled():
+            found.page.locator("#back").click()
+        found.settle()
+        return found
+
+    yield find
+    for found in used:
         assert found.complaints == []
         outside = [url for url in found.requests[1:] if not url.startswith(("data:", "blob:"))]
         assert outside == []
@@ -123,13 +155,13 @@ def test_it_opens_at_the_delivered_model(look):
 def test_the_slider_moves_the_numbers(look):
     found = look("cancer")
     seen = set()
-    for _ in range(3):
-        found.press("ArrowRight")
+    for key in ("Home", "ArrowRight", "End"):
+        found.press(key)
         assert found.text("name") == found.point["name"]
         outcome = found.point["decided"]
         assert found.text("verdict-words") == outcome["words"]["verdict"]
         assert found.text("score") == f"{100 * outcome['score']:.1f} %"
-        assert float(found.text("cost").removesuffix(" EUR")) == pytest.approx(outcome["cost"], rel=0.01)
+        assert float(found.text("cost")) == pytest.approx(outcome["cost"], rel=0.01)
         assert found.text("more-words") == outcome["words"]["more"]
         assert found.text("tree-words") == found.point["tree"]
         shares = found.page.locator("#sources tr .number.after").all_inner_texts()[::2]
@@ -148,7 +180,7 @@ def test_keys(look):
     assert found.text("name") == "Whole forest"
     found.press("Home")
     assert found.position == 0
-    assert found.text("cost").startswith("0")
+    assert found.text("cost") == "0"
     found.press("ArrowRight", "ArrowUp")
     assert found.position == 2
     found.press("ArrowLeft")
@@ -168,11 +200,16 @@ def test_the_mouse_finds_points(look):
     found.page.locator("#more-go").click()
     found.settle()
     assert found.position == found.stored["points"][0]["decided"]["more"]["point"]
-    box = found.page.locator("#curve .scatterlayer path.point").nth(0).bounding_box()
-    assert box is not None
+    # The first of the marks that are drawn above the lines: the whole forest.
     found.page.locator("#curve").scroll_into_view_if_needed()
-    marker = found.page.locator("#curve .scatterlayer .trace:last-child path.point").bounding_box()
-    assert marker is not None
+    box = (
+        found.page.locator("#curve .scatterlayer .trace", has=found.page.locator("path.point"))
+        .nth(2)
+        .bounding_box()
+    )
+    found.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    found.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    found.wait_for("document.getElementById('name').textContent === 'Whole forest'")
 
 
 def test_both_ways_to_count(look):
@@ -182,15 +219,16 @@ def test_both_ways_to_count(look):
     found.page.locator("input[name=counting][value=full]").check()
     found.settle()
     assert found.text("verdict-words") == found.point["full"]["words"]["verdict"]
-    assert float(found.text("cost").split()[0]) > float(decided.split()[0])
+    assert float(found.text("cost")) > float(decided)
 
 
 def test_what_is_read_out(look):
     found = look("cancer")
-    assert found.text("live") == ""
-    found.press("ArrowRight", "ArrowRight")
-    found.page.wait_for_function("document.getElementById('live').textContent !== ''")
-    assert found.page.locator("#live").text_content() == found.point["decided"]["words"]["verdict"]
+    before = found.page.locator("#live").text_content()
+    found.press("End")
+    expected = found.point["decided"]["words"]["verdict"]
+    assert before != expected
+    found.wait_for(f"document.getElementById('live').textContent === {json.dumps(expected)}")
     labels = found.page.locator("[role=img]").evaluate_all(
         "all => all.map(e => e.getAttribute('aria-label'))"
     )
@@ -200,15 +238,14 @@ def test_what_is_read_out(look):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("width", [320, 375, 768, 1280])
-def test_nothing_is_wider_than_the_screen(look, name, width):
-    found = look(name, {"width": width, "height": 740})
-    for keys in ([], ["Home"], ["End"]):
-        if keys:
-            found.press(*keys)
+def test_nothing_is_wider_than_the_screen(look, name):
+    found = look(name)
+    for width, key in [(1280, "End"), (768, "Home"), (375, "End"), (375, "Home"), (320, "ArrowRight")]:
+        found.page.set_viewport_size({"width": width, "height": 740})
+        found.press(key)
         wide = found.page.evaluate(
             """() => [...document.querySelectorAll('body *')]
-                .filter(e => !e.closest('.scroll') && !e.closest('.hidden, .skip') && !e.closest('svg'))
+                .filter(e => e.checkVisibility() && !e.closest('.scroll') && !e.closest('.hidden, .skip') && !e.closest('svg'))
                 .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
                 .map(e => e.outerHTML.slice(0, 80))"""
         )
@@ -220,7 +257,7 @@ def test_charts_are_as_wide_as_their_place(look):
     found = look("cancer", PHONE)
     for turn in ({"width": 740, "height": 375}, PHONE):
         found.page.set_viewport_size(turn)
-        found.page.wait_for_function(
+        found.wait_for(
             """() => ['curve', 'spread'].every(id => {
                 const chart = document.getElementById(id);
                 return Math.abs(chart.querySelector('.main-svg').clientWidth - chart.clientWidth) <= 1;
@@ -242,7 +279,7 @@ def contrast(first: str, second: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark(look, scheme):
-    found = look("cancer", color_scheme=scheme)
+    found = look("cancer", scheme=scheme)
     paper = found.colour("body", "backgroundColor")
     is_dark = sum(map(int, re.findall(r"\d+", paper)[:3])) < 300
     assert is_dark == (scheme == "dark")
@@ -254,8 +291,19 @@ def test_light_and_dark(look, scheme):
         assert contrast(found.colour(label, "fill"), paper) >= 4.5, label
 
 
+def test_the_system_may_change_its_mind(look):
+    found = look("cancer")
+    light = found.colour("#curve .xtick text", "fill")
+    found.page.emulate_media(color_scheme="dark")
+    found.wait_for("document.documentElement.dataset.theme === 'dark'")
+    found.settle()
+    assert found.colour("#curve .xtick text", "fill") != light
+    found.page.emulate_media(color_scheme="light")
+    found.wait_for("document.documentElement.dataset.theme === 'light'")
+
+
 def test_the_toggle_beats_the_system(look):
-    found = look("cancer", color_scheme="dark")
+    found = look("cancer", scheme="dark")
     dark, label = found.colour("body", "backgroundColor"), found.colour("#curve .xtick text", "fill")
     found.page.locator("#theme").click()
     found.settle()
@@ -264,15 +312,6 @@ def test_the_toggle_beats_the_system(look):
     found.page.locator("#theme").click()
     found.settle()
     assert found.colour("body", "backgroundColor") == dark
-
-
-def test_the_system_may_change_its_mind(look):
-    found = look("cancer", color_scheme="light")
-    light = found.colour("#curve .xtick text", "fill")
-    found.page.emulate_media(color_scheme="dark")
-    found.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-    found.settle()
-    assert found.colour("#curve .xtick text", "fill") != light
 
 
 def test_names_from_data_stay_text(look):
@@ -298,7 +337,7 @@ def test_numbers_instead_of_labels(look):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_paper(look, scheme):
     """Charts fit, the ink is dark, and controls are left out."""
-    found = look("cancer", color_scheme=scheme)
+    found = look("cancer", scheme=scheme)
     page = found.page
     page.emulate_media(media="print", color_scheme=scheme)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

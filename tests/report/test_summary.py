@@ -198,7 +198,7 @@ def test_rare_labels_are_together(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("wine", lambda y: y[1:], "43 targets"),
+        ("wine", lambda y: y[1:], "45 rows, but 44 targets"),
         ("wine", lambda y: np.where(y == y[0], None, y), "of 1. row.s. is missing"),
         ("wine", lambda y: np.full(len(y), "Merlot"), "never one of the labels.*'Barbera'.*'Merlot'"),
         ("diabetes", lambda y: 0 * y, "the same in all rows"),
@@ -251,6 +251,8 @@ def test_bars_of_few_costs_and_of_many():
     assert (many.left[0], many.width) == (0, 0.5)
     assert sum(many.share) == pytest.approx(1, abs=1e-3)
     assert bars(np.zeros(3)).share == (1,)
+    assert bars(np.array([4e-4, 8e-4, 9e-4])).width == 5e-5
+    assert bars(np.array([2.5, 7.5])).width == 2.5
 
 
 COST = np.array([10.0, 9.0, 8.5, 8.5, 4.0, 0.0])  # from dear to cheap

@@ -23,7 +23,7 @@ def notes(
         "Full cost counts all that a row needs on its ways through all trees. Decided cost counts what is "
         "bought, one after the other, until no tree can change the answer any more.",
         "Points of the path are prunings whose leaves answer as they were grown. Your model is one of these "
-        "prunings; if its leaves were refitted, it is better than the path beside it.",
+        "prunings; if its leaves were refitted, it mostly is better than the path beside it.",
         "Whoever chooses the best of many points by these rows will find it a little worse on others. "
         "± is what chance does in 19 of 20 samples of rows (two standard errors, row by row).",
     ]

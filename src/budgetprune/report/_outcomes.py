@@ -14,6 +14,8 @@ from budgetprune.report._summary import Bars, Change, Counting, Expected, Outcom
 from budgetprune.report._words import Language
 
 N_BARS = 20
+# Prices are hardly given more exactly.
+FINEST = 1e-3
 STEP = 0.1
 
 
@@ -167,19 +169,16 @@ def _standard_error(quality: NDArray[np.float64]) -> float:
 
 def bars(cost: NDArray[np.float64]) -> Bars:
     """Count rows by cost: a bar for each cost if there are few, else bars of one nice width."""
-    distinct = np.unique(np.round(cost, 9))
-    largest = float(distinct[-1])
+    largest = float(cost.max())
     if largest == 0:
         return Bars((0.0,), 1.0, (1.0,))
-    gap = float(np.diff(distinct).min()) if distinct.size > 1 else largest
-    # Costs that are whole numbers of something small have a bar each.
-    steps = distinct / gap
-    is_lattice = largest / gap <= 2 * N_BARS and np.allclose(steps, np.round(steps), atol=1e-6)
-    if is_lattice:
-        place = np.round(cost / gap).astype(np.int64)
-        count = np.bincount(place)
-        left = gap * (np.arange(count.size) - 0.5)
-        width = gap
+    # Sums of a few prices are multiples of something, which is their width then.
+    step = float(np.gcd.reduce(np.round(np.unique(cost) / FINEST).astype(np.int64))) * FINEST
+    n_steps = np.round(cost / step) if step > 0 else cost
+    if 0 < largest <= 2 * N_BARS * step and np.allclose(n_steps * step, cost, rtol=0, atol=1e-3 * step):
+        count = np.bincount(n_steps.astype(np.int64))
+        left = step * (np.arange(count.size) - 0.5)
+        width = step
     else:
         width = nice(largest / N_BARS)
         count = np.bincount((cost / width).astype(np.int64))

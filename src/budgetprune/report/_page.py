@@ -14,7 +14,7 @@ from budgetprune.report._numbers import amount
 from budgetprune.report._summary import Summary
 
 # In the order in which they need each other.
-_SCRIPTS = ("elements.js", "charts.js", "panels.js", "tree.js", "main.js")
+_SCRIPTS = ("elements.js", "labels.js", "charts.js", "panels.js", "tree.js", "main.js")
 # JSON inside HTML must not end its element, or begin a comment, whatever features are called.
 _UNSAFE = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
@@ -47,6 +47,7 @@ def render(summary: Summary) -> str:
     }
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters["amount"] = amount
+    environment.filters["tied"] = _tied
     environment.filters["score"] = _score_format(summary)
     return environment.from_string(_part("report.html.jinja")).render(
         summary=summary,
@@ -64,6 +65,11 @@ def as_json(summary: Summary) -> str:
 
 def _part(name: str) -> str:
     return resources.files("budgetprune.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _tied(text: str) -> str:
+    """Let numbers stay with their signs and units where lines break."""
+    return text.replace(" %", "\u00a0%").replace("± ", "±\u00a0")
 
 
 def _score_format(summary: Summary) -> Callable[[float], str]:

@@ -130,8 +130,9 @@ class Language:
         if cost.min() == cost.max():
             return f"Every row costs {plain(float(median))}."
         free = float(np.mean(cost == 0))
+        half = f"Half of the rows cost at most {plain(float(median))}, nine in ten at most "
         words = (
-            f"Half of the rows cost at most {plain(float(median))}, nine in ten at most "
+            f"{half if median < ninetieth else 'Nine in ten rows cost at most '}"
             f"{plain(float(ninetieth))}, the dearest {plain(float(cost.max()))}."
         )
         if free > 0:

@@ -1,13 +1,15 @@
 // Charts that Plotly draws: the curve, and two histograms. Colours are those of the style sheet.
 
-const chartConfig = { displayModeBar: false, responsive: true, scrollZoom: false, doubleClick: false };
+const chartConfig = { displayModeBar: false, responsive: false, scrollZoom: false, doubleClick: false };
 
-function chartLayout(more) {
+// Sizes are given, because Plotly would find them out too late for a printer.
+function chartLayout(name, more) {
   const axis = {
     gridcolor: colour("rule"), linecolor: colour("rule"), zeroline: false, fixedrange: true, automargin: true,
     tickfont: { color: colour("soft"), size: 12 }, title: { font: { color: colour("soft"), size: 13 } },
   };
   const layout = {
+    width: $(name).clientWidth, height: $(name).clientHeight,
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, dragmode: false,
     font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("ink") },
     margin: { l: 8, r: 12, t: 12, b: 8 }, hovermode: "closest", bargap: 0.08,
@@ -31,9 +33,10 @@ function label(text, x, y, more = {}) {
 
 // What chance does in 19 of 20 samples of rows.
 const twoSigma = 1.96;
-const gap = (point) => point.full.cost - point.decided.cost;
 const costsOf = (points, counting) => points.map((point) => point[counting].cost);
-const scoresOf = (points, counting) => points.map((point) => point[counting].score);
+const scoresOf = (points, counting) => points.map((point) => height(point[counting].score));
+// Shares are drawn in per cent, so that axes write them as the text does.
+const height = (score) => (isAccuracy ? 100 * score : score);
 
 function drawCurve(state) {
   const path = S.points.filter((point) => point.kind === "path");
@@ -42,7 +45,9 @@ function drawCurve(state) {
   const other = state.counting === "full" ? "decided" : "full";
   const counted = state.counting;
   const farthest = Math.max(...costsOf(S.points, "full"), S.budget ?? 0);
-  const scores = [...scoresOf(S.points, counted), S.guess_score];
+  const expectedCost = S.expected?.[counted === "full" ? "full_cost" : "cost"] ?? [];
+  const expectedScore = expectedCost.length ? S.expected.score.map(height) : [];
+  const scores = [...scoresOf(S.points, counted), ...expectedScore, height(S.guess_score)];
   const [lowest, highest] = [Math.min(...scores), Math.max(...scores)];
   const room = Math.max(highest - lowest, 1e-6);
 
@@ -52,7 +57,7 @@ function drawCurve(state) {
     hovertemplate: "%{text}<extra></extra>", ...style,
   });
   const mark = (point, counting, marker) => ({
-    type: "scatter", mode: "markers", x: [point[counting].cost], y: [point[counting].score],
+    type: "scatter", mode: "markers", x: [point[counting].cost], y: [height(point[counting].score)],
     text: [literal(point[counting].words.value)], customdata: [S.points.indexOf(point)],
     hovertemplate: "%{text}<extra></extra>", marker,
   });
@@ -65,91 +70,102 @@ function drawCurve(state) {
     mark(own, counted, { symbol: "star", size: 19, color: colour("red"), line: { color: colour("paper"), width: 1.5 } }),
     {
       ...mark(now, counted, { symbol: "circle-open", size: 26, color: colour("ink"), line: { width: 2 } }),
-      error_y: { type: "constant", value: twoSigma * now[counted].score_error, color: colour("ink"), thickness: 1, width: 5 },
+      error_y: { type: "constant", value: twoSigma * height(now[counted].score_error), color: colour("ink"), thickness: 1, width: 5 },
     },
   ];
-  const expectedCost = S.expected?.[counted === "full" ? "full_cost" : "cost"] ?? [];
   if (expectedCost.length) {
     data.unshift({
-      type: "scatter", mode: "lines", x: expectedCost, y: S.expected.score, hoverinfo: "skip",
+      type: "scatter", mode: "lines", x: expectedCost, y: expectedScore, hoverinfo: "skip",
       line: { color: colour("blue"), width: 1.5, dash: "dot" },
     });
   }
 
-  const guessed = isAccuracy ? `always ${S.guess}: ${score(S.guess_score)}, for nothing` : `always the average: ${score(0)}, for nothing`;
-  const apart = path.reduce((best, point) => (gap(point) > gap(best) ? point : best));
-  const annotations = [
-    label("until decided", apart.decided.cost, apart.decided.score, {
-      xanchor: "right", xshift: -8, yshift: 4, color: colour(counted === "decided" ? "red-text" : "soft"),
-    }),
-    label("in full", apart.full.cost, apart.full.score, {
-      yanchor: "top", xshift: 8, yshift: -6, color: colour(counted === "full" ? "red-text" : "soft"),
-    }),
-    label(literal(guessed), farthest, S.guess_score, { xanchor: "right", xshift: 0, color: colour("soft") }),
-    label(literal(whole.name), whole.full.cost, whole.full.score, { xanchor: "right", xshift: 4, yshift: 9 }),
-  ];
+  const ranges = [[-0.02 * farthest, 1.04 * farthest], [lowest - 0.08 * room, highest + 0.12 * room]];
   const across = (y) => ({
     type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, layer: "below", line: { color: colour("grey"), width: 1, dash: "dot" },
   });
-  const shapes = [across(S.guess_score), across(whole.full.score)];
+  const shapes = [across(height(S.guess_score)), across(height(whole.full.score))];
   if (S.budget !== null && S.counting === counted) {
     shapes.push({
-      type: "line", yref: "paper", x0: S.budget, x1: S.budget, y0: 0, y1: 1,
-      line: { color: colour("ink"), width: 1, dash: "dash" },
+      type: "line", yref: "paper", x0: S.budget, x1: S.budget, y0: 0, y1: 1, line: { color: colour("ink"), width: 1, dash: "dash" },
     });
-    annotations.push(
-      label(literal(`budget ${withUnit(plain(S.budget))}`), S.budget, 0, { yref: "paper", yshift: 4, color: colour("soft") }),
-    );
   }
-  annotations.push(
-    label("your model", own[counted].cost, own[counted].score, {
-      yanchor: "top", xshift: 10, yshift: -8, color: colour("red-text"),
-    }),
-  );
   Plotly.react(
     "curve", data,
-    chartLayout({
-      annotations, shapes,
-      xaxis: { title: { text: literal(`average cost of a prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: [-0.02 * farthest, 1.04 * farthest] },
-      yaxis: {
-        title: { text: narrow() ? "" : S.score_name }, tickformat: isAccuracy ? ".0%" : ".2f",
-        range: [lowest - 0.08 * room, highest + 0.12 * room],
-      },
+    chartLayout("curve", {
+      shapes, annotations: nameCurve(ranges, path, own, now, counted, expectedCost),
+      xaxis: { title: { text: literal(`average cost of a prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: ranges[0] },
+      yaxis: { title: { text: narrow() ? "" : S.score_name }, ticksuffix: isAccuracy ? " %" : "", range: ranges[1] },
     }),
     chartConfig,
   );
 }
 
-// The largest cost shown changes in steps, so that the axis mostly stays where it is.
-function roundUp(x) {
-  const power = 10 ** Math.floor(Math.log10(x));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((limit) => limit >= x * (1 - 1e-9));
+function nameCurve(ranges, path, own, now, counted, expectedCost) {
+  const labels = new Labels($("curve"), ...ranges);
+  const place = (point, counting) => [point[counting].cost, height(point[counting].score)];
+  const isBudgetShown = S.budget !== null && S.counting === counted;
+  labels.avoidLine(expectedCost, expectedCost.length ? S.expected.score.map(height) : []);
+  for (const counting of ["full", "decided"]) {
+    labels.avoidLine(costsOf(path, counting), scoresOf(path, counting));
+    labels.avoidMark(...place(whole, counting), 8);
+  }
+  labels.avoidMark(...place(own, counted), 10);
+  labels.avoidMark(...place(now, counted), 15);
+  const reach = twoSigma * height(now[counted].score_error);
+  labels.avoidLine([now[counted].cost, now[counted].cost], [-reach, reach].map((y) => height(now[counted].score) + y));
+  if (isBudgetShown) labels.avoidLine([S.budget, S.budget], ranges[1]);
+
+  const guessed = isAccuracy ? `always ${S.guess}: ${score(S.guess_score)}, for nothing` : `always the average: ${score(0)}, for nothing`;
+  const [low, high] = ranges[1];
+  const heights = [0.3, 0.4, 0.5, 0.2].map((part) => [S.budget, low + part * (high - low)]);
+  const name = whole.name.toLowerCase();
+  const named = [
+    ...labels.place("your model", [place(own, counted)], "red-text", { must: true }),
+    ...labels.place(name, [place(whole, "full")], "ink", { must: true }),
+    ...labels.place(guessed, [[ranges[0][1], height(S.guess_score)]], "soft"),
+  ];
+  if (isBudgetShown) named.push(...labels.place(`budget ${withUnit(plain(S.budget))}`, heights, "soft"));
+  // The two lines are named where they are apart.
+  const apart = path.filter((point) => point.full.cost - point.decided.cost > 0.04 * whole.full.cost);
+  const line = (counting, text) => {
+    const points = apart.map((point) => place(point, counting));
+    return labels.place(text, points, counting === counted ? "red-text" : "grey-text");
+  };
+  if (apart.length) {
+    named.push(...line("full", "in full"), ...line("decided", "until decided"));
+    if (!narrow()) named.push(...labels.place(`${name}, until decided`, [place(whole, "decided")], "ink"));
+  }
+  return named;
 }
 
 function drawSpread(state) {
   const { bars, cost } = S.points[state.point][state.counting];
   const middles = bars.left.map((left) => left + bars.width / 2);
-  const farthest = roundUp(Math.max(bars.left.at(-1) + bars.width, cost, 1e-9));
+  const isLattice = bars.left[0] < 0; // a bar for each cost, in the middle of which it is
+  const farthest = bars.left.at(-1) + bars.width;
   const isLeft = cost < 0.65 * farthest;
+  const every = Math.ceil(middles.length / (narrow() ? 6 : 12));
+  const ticks = isLattice ? { tickvals: middles.filter((_, i) => i % every === 0), tickformat: "~g" } : {};
   Plotly.react(
     "spread",
     [
       {
-        type: "bar", x: middles, y: bars.share, width: bars.left.map(() => 0.92 * bars.width),
+        type: "bar", x: middles, y: bars.share.map((share) => 100 * share), width: bars.left.map(() => (isLattice ? 0.7 : 0.94) * bars.width),
         marker: { color: colour("red"), opacity: 0.75 },
         text: bars.share.map((share, i) => `${percent(share)} of the rows cost ${costRange(bars, i)}`),
         textposition: "none", hovertemplate: "%{text}<extra></extra>",
       },
     ],
-    chartLayout({
+    chartLayout("spread", {
       shapes: [{ type: "line", yref: "paper", x0: cost, x1: cost, y0: 0, y1: 1, line: { color: colour("ink"), width: 1.5 } }],
       annotations: [
         label(`average ${amount(cost)}`, cost, 1, {
           yref: "paper", yanchor: "top", yshift: 0, xanchor: isLeft ? "left" : "right", xshift: isLeft ? 6 : -6,
         }),
       ],
-      xaxis: { title: { text: literal(`cost of one prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: [Math.min(bars.left[0], 0) - 0.01 * farthest, farthest], showgrid: false },
-      yaxis: { title: { text: narrow() ? "" : "share of the rows" }, tickformat: ".0%", range: [0, Math.max(...bars.share) * 1.18], nticks: 5 },
+      xaxis: { title: { text: literal(`cost of one prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: [bars.left[0], farthest], showgrid: false, ...ticks },
+      yaxis: { title: { text: narrow() ? "" : "share of the rows" }, ticksuffix: " %", range: [0, Math.max(...bars.share) * 118], nticks: 5 },
     }),
     chartConfig,
   );
@@ -167,7 +183,7 @@ function drawResiduals(state) {
   const shares = (point, counting) => {
     const counts = point[counting].residuals;
     const total = counts.reduce((sum, count) => sum + count, 0);
-    return counts.map((count) => count / total);
+    return counts.map((count) => (100 * count) / total);
   };
   const mine = shares(S.points[state.point], state.counting);
   const before = shares(whole, "full");
@@ -176,20 +192,20 @@ function drawResiduals(state) {
     [
       {
         type: "bar", x: middles, y: mine, width: middles.map(() => 0.92 * width), marker: { color: colour("red"), opacity: 0.75 },
-        text: mine.map((share, i) => `${percent(share)} of the rows: ${plain(edges[i])} to ${plain(edges[i + 1])}`),
+        text: mine.map((share, i) => `${percent(share / 100)} of the rows: ${plain(edges[i])} to ${plain(edges[i + 1])}`),
         textposition: "none", hovertemplate: "%{text}<extra></extra>",
       },
       {
         type: "scatter", mode: "lines", x: middles, y: before, line: { color: colour("ink"), width: 1.5, shape: "hvh" }, hoverinfo: "skip",
       },
     ],
-    chartLayout({
+    chartLayout("residuals", {
       annotations: [
         label(`line: ${literal(whole.name.toLowerCase())}`, 1, 1, { xref: "paper", yref: "paper", xanchor: "right", yanchor: "top", xshift: 0, color: colour("soft") }),
       ],
       shapes: [{ type: "line", yref: "paper", x0: 0, x1: 0, y0: 0, y1: 1, line: { color: colour("grey"), width: 1, dash: "dot" } }],
       xaxis: { title: { text: "prediction minus truth" }, showgrid: false },
-      yaxis: { title: { text: narrow() ? "" : "share of the rows" }, tickformat: ".0%", nticks: 5, rangemode: "tozero" },
+      yaxis: { title: { text: narrow() ? "" : "share of the rows" }, ticksuffix: " %", nticks: 5, rangemode: "tozero" },
     }),
     chartConfig,
   );

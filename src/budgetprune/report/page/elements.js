@@ -29,8 +29,11 @@ const oneDecimal = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 const amount = (x) => (x === 0 ? "0" : Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : threeDigits.format(x));
 const plain = (x) => fewDigits.format(x);
-const percent = (x) => (x > 0 && x < 0.005 ? "< 1 %" : x > 0.995 && x < 1 ? "> 99 %" : `${Math.round(100 * x)} %`);
-const score = (x) => (isAccuracy ? `${(100 * x).toFixed(1)} %` : x.toFixed(3));
+const inCents = (x) => (x > 0 && x < 0.005 ? "< 0.01" : x.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
+const percent = (x) => (x > 0 && x < 0.005 ? "<\u00a01\u00a0%" : x > 0.995 && x < 1 ? ">\u00a099\u00a0%" : `${Math.round(100 * x)}\u00a0%`);
+const score = (x) => (isAccuracy ? `${(100 * x).toFixed(1)}\u00a0%` : x.toFixed(3));
+// Numbers stay with their signs and units when lines break.
+const tied = (text) => text.replace(/ %/g, "\u00a0%").replace(/± /g, "±\u00a0");
 const withUnit = (text) => (S.unit ? `${text} ${S.unit}` : text);
 const capitalised = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 

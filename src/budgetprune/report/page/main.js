@@ -7,12 +7,12 @@ let announcement = 0;
 
 function draw() {
   const point = S.points[state.point];
-  const { words } = point[state.counting];
-  const value = words.value.slice(words.value.indexOf(":") + 2);
+  const outcome = point[state.counting];
+  const { words } = outcome;
   $("name").textContent = point.name;
-  $("value").textContent = capitalised(value);
+  $("value").textContent = `${withUnit(amount(outcome.cost))} · ${S.score_name} ${score(outcome.score)}`;
   $("back").disabled = state.point === S.delivered;
-  for (const name of ["verdict", "spread", "bought", "wrong"]) $(`${name}-words`).textContent = words[name];
+  for (const name of ["verdict", "spread", "bought", "wrong"]) $(`${name}-words`).textContent = tied(words[name]);
   $("curve").setAttribute("aria-label", `${capitalised(S.score_name)} against cost of all points. Shown: ${words.value}. ${words.verdict}`);
   $("spread").setAttribute("aria-label", `Distribution of the cost of a prediction. ${words.spread}`);
   drawFigures(state);
@@ -91,19 +91,22 @@ addEventListener("resize", () => {
 $("mark").style.left = `calc(8px + (100% - 16px) * ${S.delivered / (S.points.length - 1)})`;
 
 // Paper is white and as wide as it is; charts are drawn anew for it.
-const paperWidth = 670;
-const charts = () => ["curve", "spread", "residuals"].map($).filter((chart) => chart !== null);
+const onPaper = { curve: ["670px", "330px"], spread: ["670px", "190px"], residuals: ["670px", "190px"] };
+
+function resizeCharts(sizeOf) {
+  for (const name of Object.keys(onPaper).filter((each) => $(each) !== null)) {
+    [$(name).style.width, $(name).style.height] = sizeOf(name);
+  }
+  draw();
+}
+
 addEventListener("beforeprint", () => {
   document.documentElement.dataset.theme = "light";
-  for (const chart of charts()) chart.style.width = `${paperWidth}px`;
-  draw();
-  for (const chart of charts()) Plotly.Plots.resize(chart);
+  resizeCharts((name) => onPaper[name]);
 });
 addEventListener("afterprint", () => {
-  for (const chart of charts()) chart.style.width = "";
   applyTheme();
-  draw();
-  for (const chart of charts()) Plotly.Plots.resize(chart);
+  resizeCharts(() => ["", ""]);
 });
 
 moved();

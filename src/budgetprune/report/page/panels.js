@@ -9,19 +9,20 @@ function drawFigures(state) {
   const mine = S.points[state.point][state.counting];
   const all = whole.full;
   const name = whole.name.toLowerCase();
-  figure("cost", withUnit(amount(mine.cost)), `${name}: ${amount(all.cost)}`);
+  figure("cost", amount(mine.cost), `${name}: ${amount(all.cost)}`);
   figure("score", score(mine.score), `${name}: ${score(all.score)}`);
   figure("bought", oneDecimal.format(mine.n_bought), `${name}: ${oneDecimal.format(all.n_bought)}`);
   if (isAccuracy) {
     const nRows = mine.confusion.flat().reduce((sum, count) => sum + count, 0);
-    figure("wrong", mine.n_wrong.toLocaleString("en"), `of ${nRows.toLocaleString("en")} rows; ${name}: ${percent(1 - all.score)}`);
+    const before = nRows === S.n_rows ? all.n_wrong.toLocaleString("en") : percent(1 - all.score);
+    figure("wrong", mine.n_wrong.toLocaleString("en"), `of ${nRows.toLocaleString("en")}; ${name}: ${before}`);
   } else {
     figure("wrong", amount(mine.mean_off), `${name}: ${amount(all.mean_off)}`);
   }
 }
 
 function pair(before, after, largest, format) {
-  const rod = (value, kind) => element("span", { class: `rod ${kind}`, style: { width: `${largest > 0 ? (100 * value) / largest : 0}%` } });
+  const rod = (value, kind) => element("span", { class: `rod ${kind}`, style: { width: `${largest > 0 ? (100 * value) / largest : 0}%`, minWidth: value > 0 ? "2px" : 0 } });
   return element(
     "span", { class: "pair" },
     rod(before, "before"), element("span", { class: "number before" }, element("span", { class: "hidden" }, "before "), format(before)),
@@ -36,9 +37,9 @@ function drawSources(state) {
   const rows = S.sources.slice(0, S.n_listed).map((source, i) =>
     element(
       "tr", {},
-      element("th", { scope: "row" }, source.name, element("span", { class: "price small" }, withUnit(plain(source.price)))),
+      element("th", { scope: "row" }, source.name, element("span", { class: "price" }, `, ${plain(source.price)}`)),
       element("td", {}, pair(all.of_rows[i], mine.of_rows[i], 1, percent)),
-      element("td", {}, pair(all.of_money[i], mine.of_money[i], largest, amountOrNothing)),
+      element("td", {}, pair(all.of_money[i], mine.of_money[i], largest, inCents)),
     ),
   );
   if (S.sources.length > S.n_listed) {
@@ -47,14 +48,12 @@ function drawSources(state) {
         "tr", {},
         element("th", { scope: "row" }, `${S.sources.length - S.n_listed} others`),
         element("td", {}),
-        element("td", {}, pair(all.of_money[S.n_listed], mine.of_money[S.n_listed], largest, amountOrNothing)),
+        element("td", {}, pair(all.of_money[S.n_listed], mine.of_money[S.n_listed], largest, inCents)),
       ),
     );
   }
   $("sources").replaceChildren(...rows);
 }
-
-const amountOrNothing = (x) => (x === 0 ? "0" : x < 0.005 ? "< 0.01" : amount(x));
 
 function drawMatrix(state) {
   const counts = S.points[state.point][state.counting].confusion;
@@ -78,7 +77,7 @@ function drawMatrix(state) {
 function drawChoices(state, go) {
   const { more, less, words } = S.points[state.point][state.counting];
   for (const [name, change] of [["more", more], ["less", less]]) {
-    $(`${name}-words`).textContent = words[name];
+    $(`${name}-words`).textContent = tied(words[name]);
     const button = $(`${name}-go`);
     button.hidden = change.point === null;
     button.onclick = () => go(change.point);
@@ -111,18 +110,18 @@ function storyCard(story, telling) {
     paid += price;
     return element(
       "li", {},
-      element("span", {}, name, element("span", { class: "soft" }, ` ${plain(price)}${n ? `, ${plain(paid)} so far` : ""}`)),
+      element("span", {}, name, element("span", { class: "soft" }, ` +${plain(price)}${n ? `, now ${plain(paid)}` : ""}`)),
       element("span", { class: "values" }, story.values[s] ?? ""),
       band(n + 1),
     );
   });
   const left = telling.n_bought - telling.sources.length;
-  const verdict = telling.is_right === null ? `answer ${telling.answer}, truth ${story.truth}` : `${telling.answer}, ${telling.is_right ? "right" : `but it is ${story.truth}`}`;
+  const verdict = telling.is_right === null ? `${telling.answer}; the truth is ${story.truth}` : telling.is_right ? `${telling.answer}, which is right` : `${telling.answer}, but it is ${story.truth}`;
   return element(
     "article", { class: "story" },
     element("header", {}, element("h3", {}, story.title), element("span", { class: "soft small" }, `row ${story.row}`)),
-    element("p", { class: "small" }, element("span", { class: telling.is_right === false ? "tag wrong" : "tag" }, verdict), ` for ${withUnit(plain(telling.cost))}`),
-    element("div", { class: "scale" }, element("span", {}), element("span", {}, element("span", {}, shown(low)), element("span", {}, isAccuracy ? telling.answer : ""), element("span", {}, shown(high)))),
+    element("p", { class: "small" }, element("span", { class: telling.is_right === false ? "tag wrong" : "tag" }, verdict), `. Cost ${withUnit(plain(telling.cost))}.`),
+    element("div", { class: "scale" }, element("span", {}), element("span", {}, element("span", {}, shown(low)), element("span", { class: "middle" }, isAccuracy ? telling.answer : ""), element("span", {}, shown(high)))),
     element("ol", {}, element("li", {}, element("span", { class: "soft" }, "nothing bought"), band(0)), ...steps),
     left > 0 ? element("p", { class: "small soft" }, `… and ${left} more.`) : null,
     element("p", { class: "small", style: { marginBottom: 0 } }, telling.ending),
@@ -130,11 +129,12 @@ function storyCard(story, telling) {
 }
 
 function drawUsage(state) {
+  const room = $("usage").clientWidth * (narrow() ? 1 : 0.85);
   const stack = (shares) => {
     const names = ["never", "few", "many"];
     const words = ["never tested", "1 to 7 times", "more often"];
     const parts = shares.map((share, i) =>
-      element("span", { class: names[i], style: { width: `${100 * share}%` }, title: `${words[i]}: ${percent(share)}` }, share >= 0.12 ? (share >= 0.3 ? `${words[i]} ${percent(share)}` : percent(share)) : ""),
+      element("span", { class: names[i], style: { width: `${100 * share}%` }, title: `${words[i]}: ${percent(share)}` }, share * room > 150 ? `${words[i]} ${percent(share)}` : share * room > 40 ? percent(share) : ""),
     );
     const spoken = shares.map((share, i) => `${words[i]} ${percent(share)}`).join(", ");
     return element("div", { class: "stack", role: "img", "aria-label": spoken }, ...parts);

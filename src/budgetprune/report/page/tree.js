@@ -29,8 +29,8 @@ const places = treePlaces();
 function drawTree(state) {
   const point = S.points[state.point];
   const width = Math.max($("tree").clientWidth, 280);
-  const [side, top, step] = [12, 22, narrow() ? 38 : 46];
-  const height = top + (Math.max(...places.depth) + 0.6) * step;
+  const [side, top, step] = [12, 12, 46];
+  const bottom = top + (Math.max(...places.depth) + 0.6) * step;
   const x = (h) => side + ((places.across[h] + 0.5) * (width - 2 * side)) / places.nLeaves;
   const y = (h) => top + places.depth[h] * step;
   const [gone, stays, dots, texts] = [[], [], [], []];
@@ -38,7 +38,9 @@ function drawTree(state) {
   S.tree.parent.forEach((parent, h) => {
     isReached[h] = parent < 0 || (isReached[parent] && staysSplit(point, parent));
     if (parent >= 0) {
-      const line = `M${x(parent)} ${y(parent)}C${x(parent)} ${y(parent) + step / 2} ${x(h)} ${y(h) - step / 2} ${x(h)} ${y(h)}`;
+      // Across, round the corner, and down: the room below a split is for its question.
+      const round = Math.sign(x(h) - x(parent)) * Math.min(7, Math.abs(x(h) - x(parent)));
+      const line = `M${x(parent)} ${y(parent)}H${x(h) - round}Q${x(h)} ${y(parent)} ${x(h)} ${y(parent) + Math.abs(round)}V${y(h)}`;
       (isReached[h] ? stays : gone).push(line);
     }
     if (isReached[h] && !staysSplit(point, h)) dots.push(svg("circle", { class: "leaf", cx: x(h), cy: y(h), r: 4 }));
@@ -46,7 +48,7 @@ function drawTree(state) {
     if (isReached[h]) texts.push(h);
   });
   const drawing = svg(
-    "svg", { class: "tree", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+    "svg", { class: "tree", viewBox: `0 0 ${width} ${bottom}`, "aria-hidden": "true" },
     svg("path", { class: "gone", d: gone.join("") }), svg("path", { class: "stays", d: stays.join("") }), ...dots,
   );
   $("tree").replaceChildren(drawing);
@@ -63,7 +65,7 @@ function labelTree(drawing, nodes, point, x, y, width) {
   const byDepth = [...nodes].sort((a, b) => places.depth[a] - places.depth[b]);
   for (const h of byDepth) {
     const isSplit = staysSplit(point, h);
-    const text = svg("text", { class: isSplit ? "question" : "answer", x: x(h), y: isSplit ? y(h) - 8 : y(h) + 17, "text-anchor": "middle" });
+    const text = svg("text", { class: isSplit ? "question" : "answer", x: x(h), y: y(h) + (isSplit ? 16 : 18), "text-anchor": "middle" });
     text.textContent = isSplit ? S.tree.question[h] : answerOf(h, point);
     drawing.append(text);
     const half = text.getComputedTextLength() / 2;
