@@ -68,8 +68,8 @@ def judge(file: Path) -> str | None:
 
 def judge_sections(file: Path) -> str | None:
     """The same for what a predictor has no use for: the path, and how the model came about."""
-    (forest, costs, _), sections = load_model_and_sections(file)
     try:
+        (forest, costs, _), sections = load_model_and_sections(file)
         about_of(sections)
         path = path_of(sections, forest, costs.source_names)
     except InvalidInputError as error:
