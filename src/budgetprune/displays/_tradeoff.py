@@ -167,13 +167,14 @@ class TradeoffDisplay:
         ax = axes_or_new(ax)
         self.lines_ = {}
         for k, (name, curve) in enumerate(self.curves.items()):
-            style = {"color": COLOURS[k % len(COLOURS)], "linewidth": 2.0, "marker": "o", "markersize": 3.5}
+            style: dict[str, Any] = {"linewidth": 2.0, "marker": "o", "markersize": 3.5}
+            style["color"] = COLOURS[k % len(COLOURS)]
             (self.lines_[name],) = ax.plot(curve.cost, curve.value, label=name, **style | line)
             colour = self.lines_[name].get_color()
             if curve.unpruned is not None:
                 ax.plot(*curve.unpruned, "*", color=colour, markersize=13, label=f"{name}, unpruned")
             if curve.chosen is not None:
-                ring = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 2}
+                ring: dict[str, Any] = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 2}
                 ax.plot(*curve.chosen, "o", markeredgecolor=colour, label=f"{name}, chosen", **ring)
         ax.set(xlabel=self.cost_name, ylabel=self.value_name)
         ax.xaxis.label.set_color(INK)

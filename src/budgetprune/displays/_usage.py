@@ -117,7 +117,7 @@ class FeatureUsageDisplay:
             ("before", self.before, GREY, 0.8),
             ("after", self.after, RED, 0.42),
         ):
-            style = {"color": colour, "height": height, "label": f"{name} pruning"}
+            style: dict[str, Any] = {"color": colour, "height": height, "label": f"{name} pruning"}
             self.bars_[name] = ax.barh(place, 100 * share[order], **style | bar)
         labels = [f"{self.source_names[s]}  ({self.price[s]:g})" for s in order]
         ax.set_yticks(place, labels, fontsize=9 if order.size <= 30 else 6)
