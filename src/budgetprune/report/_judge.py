@@ -97,7 +97,7 @@ class Judge:
     def quality(self, answer: NDArray[Any]) -> NDArray[np.float64]:
         """How good each answer is; the average over rows is the accuracy, or R²."""
         if self.classes is not None:
-            return (self.numbers(answer) == self.truth).astype(np.float64)
+            return np.asarray(self.numbers(answer) == self.truth, dtype=np.float64)
         better: NDArray[np.float64] = 1 - (answer - self.truth) ** 2 / self.variance
         return better
 

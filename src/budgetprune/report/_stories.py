@@ -157,7 +157,7 @@ def _known(costs: CostTable, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Features that miss none of their sources."""
     feature = np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))
     n_missing = np.bincount(feature, weights=~has[costs.needs], minlength=costs.n_features)
-    return n_missing == 0
+    return np.asarray(n_missing == 0)
 
 
 def values_of(forest: Forest, row: NDArray[Any]) -> Values:
