@@ -253,6 +253,19 @@ def test_bars_of_few_costs_and_of_many():
     assert bars(np.zeros(3)).share == (1,)
     assert bars(np.array([4e-4, 8e-4, 9e-4])).width == 5e-5
     assert bars(np.array([2.5, 7.5])).width == 2.5
+    assert (few.is_open, many.is_open) == (False, False)
+
+
+def test_bars_of_a_few_rows_that_are_far_away():
+    far = bars(np.array([1.0] * 60 + [2.0] * 39 + [300.0]))
+    assert far.is_open
+    assert far.left == (-0.5, 0.5, 1.5, 2.5)
+    assert far.share == (0, 0.6, 0.39, 0.01)
+    smooth = bars(np.append(np.random.default_rng(0).uniform(0, 1, 999), 50.0))
+    assert smooth.is_open
+    assert smooth.share[-1] == pytest.approx(0.02, abs=0.02)
+    assert smooth.left[-1] <= 1.0
+    assert sum(smooth.share) == pytest.approx(1, abs=1e-3)
 
 
 COST = np.array([10.0, 9.0, 8.5, 8.5, 4.0, 0.0])  # from dear to cheap
