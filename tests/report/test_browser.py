@@ -77,7 +77,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     for name in NAMES:
         found = case(name)
-        summary = summarise(found.model, found.X, found.y, unit="EUR")
+        summary = summarise(found.model, found.X, found.y, unit=HOSTILE if name == "hostile" else "EUR")
         write_page(summary, folder / f"{name}.html")
         (folder / f"{name}.json").write_text(json.dumps(summary.to_json()), encoding="utf-8")
     return folder
@@ -321,6 +321,7 @@ def test_names_from_data_stay_text(look):
     shown = found.page.locator("#sources th").all_inner_texts()
     visible = " ".join(HOSTILE.split())
     assert any(visible in " ".join(words.split()) for words in shown)
+    assert "</script><b onclick" in found.page.locator("#curve .xtitle").text_content()
     found.press("End", "Home")
 
 

@@ -15,7 +15,7 @@ from budgetprune.acquisition import sources_used
 from budgetprune.model import BudgetModel
 from budgetprune.report import summarise
 from budgetprune.report._outcomes import bars, neighbour
-from budgetprune.report._usage import usage_shares
+from budgetprune.report._usage import count_pairs, usage_shares
 
 from .models import case
 
@@ -241,6 +241,18 @@ def test_usage_is_counted_on_every_way():
         for k in np.flatnonzero(is_counted):
             expected[int(uses[k] > 0) + int(uses[k] > 7)] += 1
     np.testing.assert_allclose(usage_shares(forest, rows, is_counted), expected / expected.sum())
+
+
+@pytest.mark.nojit
+def test_usage_of_a_small_forest():
+    """Two trees: one tests feature 0 twice on the way to its deepest leaves, the other is a leaf."""
+    parent = np.array([-1, 0, 1, 1, 0, -1], dtype=np.int32)
+    feature = np.array([0, 0, -1, -1, -1, -1], dtype=np.int32)
+    leaf = np.array([[2, 5], [4, 5]], dtype=np.int32)
+    is_counted = np.array([True, True, False])
+    np.testing.assert_array_equal(count_pairs(leaf, parent, feature, is_counted), [[1, 1, 0], [1, 1, 0]])
+    many = np.repeat(leaf[:, :1], 5, axis=1)  # five times the first tree: 10 tests, and 5
+    np.testing.assert_array_equal(count_pairs(many, parent, feature, is_counted), [[1, 0, 1], [1, 1, 0]])
 
 
 def test_bars_of_few_costs_and_of_many():
