@@ -15,7 +15,7 @@ from budgetprune.acquisition import sources_used
 from budgetprune.model import BudgetModel
 from budgetprune.report import summarise
 from budgetprune.report._outcomes import bars, neighbour
-from budgetprune.report._usage import usage_shares
+from budgetprune.report._usage import count_pairs, usage_shares
 
 from .models import case
 
@@ -243,6 +243,18 @@ def test_usage_is_counted_on_every_way():
     np.testing.assert_allclose(usage_shares(forest, rows, is_counted), expected / expected.sum())
 
 
+@pytest.mark.nojit
+def test_usage_of_a_small_forest():
+    """Two trees: one tests feature 0 twice on the way to its deepest leaves, the other is a leaf."""
+    parent = np.array([-1, 0, 1, 1, 0, -1], dtype=np.int32)
+    feature = np.array([0, 0, -1, -1, -1, -1], dtype=np.int32)
+    leaf = np.array([[2, 5], [4, 5]], dtype=np.int32)
+    is_counted = np.array([True, True, False])
+    np.testing.assert_array_equal(count_pairs(leaf, parent, feature, is_counted), [[1, 1, 0], [1, 1, 0]])
+    many = np.repeat(leaf[:, :1], 5, axis=1)  # five times the first tree: 10 tests, and 5
+    np.testing.assert_array_equal(count_pairs(many, parent, feature, is_counted), [[1, 0, 1], [1, 1, 0]])
+
+
 def test_bars_of_few_costs_and_of_many():
     few = bars(np.array([0.0, 2.0, 2.0, 5.0]))
     assert (few.left[0], few.width) == (-0.5, 1)
@@ -253,6 +265,19 @@ def test_bars_of_few_costs_and_of_many():
     assert bars(np.zeros(3)).share == (1,)
     assert bars(np.array([4e-4, 8e-4, 9e-4])).width == 5e-5
     assert bars(np.array([2.5, 7.5])).width == 2.5
+    assert (few.is_open, many.is_open) == (False, False)
+
+
+def test_bars_of_a_few_rows_that_are_far_away():
+    far = bars(np.array([1.0] * 60 + [2.0] * 39 + [300.0]))
+    assert far.is_open
+    assert far.left == (-0.5, 0.5, 1.5, 2.5)
+    assert far.share == (0, 0.6, 0.39, 0.01)
+    smooth = bars(np.append(np.random.default_rng(0).uniform(0, 1, 999), 50.0))
+    assert smooth.is_open
+    assert smooth.share[-1] == pytest.approx(0.02, abs=0.02)
+    assert smooth.left[-1] <= 1.0
+    assert sum(smooth.share) == pytest.approx(1, abs=1e-3)
 
 
 COST = np.array([10.0, 9.0, 8.5, 8.5, 4.0, 0.0])  # from dear to cheap

@@ -69,6 +69,10 @@ def test_the_whole_forest_is_not_compared_with_itself():
 def test_spreads():
     assert WORDS.spread(OURS) == "Half of the rows cost at most 1, nine in ten at most 3, the dearest 7."
     assert WORDS.spread(taken([1, 1], [2, 2])) == "Every row costs 2."
+    assert WORDS.spread(taken([1] * 4, [1, 2, 2, 2])) == "At least half of the rows cost 2, none more."
+    assert WORDS.spread(taken([1] * 4, [1, 1, 2, 2])) == "Half of the rows cost at most 1, none more than 2."
+    few = taken([1] * 20, [1] * 19 + [9])
+    assert WORDS.spread(few) == "Nine in ten rows cost at most 1, the dearest 9."
     assert "25 % cost nothing." in WORDS.spread(taken([1] * 4, [0, 1, 1, 2]))
     assert "10 % ran out of money" in WORDS.spread(taken([1] * 2, [0, 1], undecided=0.1))
 

@@ -16,6 +16,8 @@ from budgetprune.report._words import Language
 N_BARS = 20
 # Prices are hardly given more exactly.
 FINEST = 1e-3
+# At most this share of the rows costs far more than all others: more than that many times as much.
+MOST_BEYOND, FAR = 0.02, 2.0
 STEP = 0.1
 
 
@@ -168,23 +170,30 @@ def _standard_error(quality: NDArray[np.float64]) -> float:
 
 
 def bars(cost: NDArray[np.float64]) -> Bars:
-    """Count rows by cost: a bar for each cost if there are few, else bars of one nice width."""
+    """Count rows by cost: a bar for each cost if there are few, else bars of one nice width.
+
+    A few rows that cost many times as much as all others do not squeeze these: the last bar takes them.
+    """
     largest = float(cost.max())
     if largest == 0:
-        return Bars((0.0,), 1.0, (1.0,))
+        return Bars((0.0,), 1.0, (1.0,), False)
+    usual = float(np.quantile(cost, 1 - MOST_BEYOND, method="inverted_cdf"))
+    is_open = FAR * usual < largest and usual > 0
     # Sums of a few prices are multiples of something, which is their width then.
     step = float(np.gcd.reduce(np.round(np.unique(cost) / FINEST).astype(np.int64))) * FINEST
     n_steps = np.round(cost / step) if step > 0 else cost
-    if 0 < largest <= 2 * N_BARS * step and np.allclose(n_steps * step, cost, rtol=0, atol=1e-3 * step):
-        count = np.bincount(n_steps.astype(np.int64))
-        left = step * (np.arange(count.size) - 0.5)
-        width = step
+    reach = usual if is_open else largest
+    if 0 < reach <= 2 * N_BARS * step and np.allclose(n_steps * step, cost, rtol=0, atol=1e-3 * step):
+        place, width, first = n_steps, step, -0.5
     else:
-        width = nice(largest / N_BARS)
-        count = np.bincount((cost / width).astype(np.int64))
-        left = width * np.arange(count.size)
+        width, first = nice(reach / N_BARS), 0.0
+        place = np.floor(cost / width)
+    if is_open:
+        place = np.minimum(place, np.max(place[cost <= usual]) + 1)
+    count = np.bincount(place.astype(np.int64))
     return Bars(
-        tuple(map(short, left.tolist())),
+        tuple(short(width * (first + k)) for k in range(count.size)),
         short(width),
         tuple(short(part, 4) for part in (count / cost.size).tolist()),
+        is_open,
     )

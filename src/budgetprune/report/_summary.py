@@ -12,11 +12,15 @@ COUNTINGS: tuple[Counting, ...] = ("full", "decided")
 
 @dataclass(frozen=True)
 class Bars:
-    """A histogram: bars of one width that begin at `left`, and the share of rows in each."""
+    """A histogram: bars of one width that begin at `left`, and the share of rows in each.
+
+    If it is open, the last bar also has all rows that cost more: few, but far away.
+    """
 
     left: tuple[float, ...]
     width: float
     share: tuple[float, ...]
+    is_open: bool
 
 
 @dataclass(frozen=True)

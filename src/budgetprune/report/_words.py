@@ -126,16 +126,20 @@ class Language:
     def spread(self, taken: Taken) -> str:
         """Tell who pays how much."""
         cost = taken.cost
-        median, ninetieth = np.quantile(cost, [0.5, 0.9], method="inverted_cdf")
-        if cost.min() == cost.max():
-            return f"Every row costs {plain(float(median))}."
+        median, ninetieth = np.quantile(cost, [0.5, 0.9], method="inverted_cdf").tolist()
+        least, most = float(cost.min()), float(cost.max())
+        if least == most:
+            words = f"Every row costs {plain(most)}."
+        elif median == most:
+            words = f"At least half of the rows cost {plain(most)}, none more."
+        elif ninetieth == most:
+            words = f"Half of the rows cost at most {plain(median)}, none more than {plain(most)}."
+        else:
+            half = f"Half of the rows cost at most {plain(median)}, nine in ten at most "
+            start = half if median < ninetieth else "Nine in ten rows cost at most "
+            words = f"{start}{plain(ninetieth)}, the dearest {plain(most)}."
         free = float(np.mean(cost == 0))
-        half = f"Half of the rows cost at most {plain(float(median))}, nine in ten at most "
-        words = (
-            f"{half if median < ninetieth else 'Nine in ten rows cost at most '}"
-            f"{plain(float(ninetieth))}, the dearest {plain(float(cost.max()))}."
-        )
-        if free > 0:
+        if 0 < free < 1:
             words += f" {share(free)} cost nothing."
         if taken.undecided > 0:
             words += f" {share(taken.undecided)} ran out of money before they were decided."

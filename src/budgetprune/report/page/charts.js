@@ -143,8 +143,10 @@ function drawSpread(state) {
   const { bars, cost } = S.points[state.point][state.counting];
   const middles = bars.left.map((left) => left + bars.width / 2);
   const isLattice = bars.left[0] < 0; // a bar for each cost, in the middle of which it is
-  const farthest = bars.left.at(-1) + bars.width;
-  const isLeft = cost < 0.65 * farthest;
+  const last = bars.left.length - 1;
+  const farthest = bars.left[last] + bars.width;
+  const average = Math.min(cost, farthest);
+  const isLeft = average < 0.65 * farthest;
   const every = Math.ceil(middles.length / (narrow() ? 6 : 12));
   const ticks = isLattice ? { tickvals: middles.filter((_, i) => i % every === 0), tickformat: "~g" } : {};
   Plotly.react(
@@ -158,11 +160,12 @@ function drawSpread(state) {
       },
     ],
     chartLayout("spread", {
-      shapes: [{ type: "line", yref: "paper", x0: cost, x1: cost, y0: 0, y1: 1, line: { color: colour("ink"), width: 1.5 } }],
+      shapes: [{ type: "line", yref: "paper", x0: average, x1: average, y0: 0, y1: 1, line: { color: colour("ink"), width: 1.5 } }],
       annotations: [
-        label(`average ${amount(cost)}`, cost, 1, {
+        label(`average ${amount(cost)}`, average, 1, {
           yref: "paper", yanchor: "top", yshift: 0, xanchor: isLeft ? "left" : "right", xshift: isLeft ? 6 : -6,
         }),
+        ...(bars.is_open ? [label("more →", farthest, 100 * bars.share[last], { xanchor: "right", xshift: 0, color: colour("soft") })] : []),
       ],
       xaxis: { title: { text: literal(`cost of one prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: [bars.left[0], farthest], showgrid: false, ...ticks },
       yaxis: { title: { text: narrow() ? "" : "share of the rows" }, ticksuffix: " %", range: [0, Math.max(...bars.share) * 118], nticks: 5 },
@@ -172,6 +175,7 @@ function drawSpread(state) {
 }
 
 function costRange(bars, i) {
+  if (bars.is_open && i === bars.left.length - 1) return `${plain(bars.left[0] < 0 ? bars.left[i] + bars.width / 2 : bars.left[i])} or more`;
   if (bars.left[0] < 0) return plain(bars.left[i] + bars.width / 2);
   return `${plain(bars.left[i])} to ${plain(bars.left[i] + bars.width)}`;
 }

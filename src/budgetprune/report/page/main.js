@@ -91,7 +91,7 @@ addEventListener("resize", () => {
 $("mark").style.left = `calc(8px + (100% - 16px) * ${S.delivered / (S.points.length - 1)})`;
 
 // Paper is white and as wide as it is; charts are drawn anew for it.
-const onPaper = { curve: ["670px", "330px"], spread: ["670px", "190px"], residuals: ["670px", "190px"] };
+const onPaper = { curve: ["670px", "340px"], spread: ["670px", "190px"], residuals: ["670px", "190px"], tree: ["670px", ""] };
 
 function resizeCharts(sizeOf) {
   for (const name of Object.keys(onPaper).filter((each) => $(each) !== null)) {

@@ -42,11 +42,11 @@ function drawSources(state) {
       element("td", {}, pair(all.of_money[i], mine.of_money[i], largest, inCents)),
     ),
   );
-  if (S.sources.length > S.n_listed) {
+  if (all.of_money[S.n_listed] > 0 || mine.of_money[S.n_listed] > 0) {
     rows.push(
       element(
         "tr", {},
-        element("th", { scope: "row" }, `${S.sources.length - S.n_listed} others`),
+        element("th", { scope: "row" }, `all others (${S.sources.length - S.n_listed})`),
         element("td", {}),
         element("td", {}, pair(all.of_money[S.n_listed], mine.of_money[S.n_listed], largest, inCents)),
       ),
