@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import runpy
-import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from budgetprune._commands._app import app
+from .blocks import run_blocks
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "```python" in page.read_text(encoding="utf-8"))
@@ -24,17 +22,7 @@ def test_blocks_run_in_their_order(page, tmp_path, monkeypatch):
     if page.name in ELSEWHERE:
         pytest.skip("run by the tests of the service")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    text = page.read_text(encoding="utf-8")
-    for language, block in re.findall(r"```(python|console)\n(.*?)```", text, flags=re.DOTALL):
-        if language == "python":
-            exec(compile(block, page.name, "exec"), names)
-            continue
-        for line in block.splitlines():
-            program, *words = shlex.split(line.removeprefix("$ "))
-            assert program == "budgetprune"
-            outcome = CliRunner().invoke(app, words)
-            assert outcome.exit_code == 0, (line, outcome.output, outcome.exception)
+    run_blocks(page.read_text(encoding="utf-8"), page.name)
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)

@@ -12,7 +12,7 @@ from budgetprune._commands._failures import FAILED
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the picture.")] = Path("output"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("output"),
     budget: Annotated[
         float | None,
         typer.Option(min=0, show_default=False, help="Average cost of a prediction, in minutes."),
@@ -20,6 +20,8 @@ def demo(
     seed: options.Seed = 0,
 ) -> None:
     """Prune a forest on data that comes with scikit-learn: a table, and a picture of the curve.
+
+    The rows and prices are written as CSV files, too, to try the other commands with.
 
     Example: budgetprune demo --budget 4
     """
