@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz fuzz-service check bench bench-service bench-large compare format clean
+.PHONY: demo test test-browser fuzz fuzz-service check bench bench-service bench-tool bench-large compare format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,12 @@ test: export OMP_WAIT_POLICY = passive
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m nojit
+
+# The report page in a real Chromium, which is found or fetched; `make test` does the same if there is one.
+test-browser: export BUDGETPRUNE_BROWSER_TESTS = required
+test-browser: $(VENV)/installed-test
+	$(BIN)/python -m tests.report.browser
+	$(BIN)/python -m pytest tests/report/test_browser.py
 
 # 20,000 broken and hostile model files, which takes minutes: the tests try a few hundred of them.
 fuzz: $(VENV)/installed-test
@@ -45,6 +51,10 @@ bench: $(VENV)/installed-bench
 
 bench-service: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.service
+
+# From a CSV file of 20 MB to a model within budget, against training the forest alone.
+bench-tool: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks.tool
 
 bench-large: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks --large --out output/bench-large.json

@@ -1,5 +1,6 @@
 """The demo is the main job: it must run, choose without the test rows, and say clearly what it cannot do."""
 
+import json
 import sys
 
 import numpy as np
@@ -20,14 +21,32 @@ def test_the_whole_job(tmp_path, capsys):
     assert demo.main(["--out", str(tmp_path / "new" / "folder")]) == 0
     picture = tmp_path / "new" / "folder" / "trade_off.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert [file.name for file in picture.parent.iterdir()] == ["trade_off.png"]
+    tables = ["costs.csv", "new_patients.csv", "patients.csv"]
+    assert sorted(file.name for file in picture.parent.iterdir()) == [*tables, "trade_off.png"]
     printed = capsys.readouterr().out
     assert str(picture) in printed
     lines = printed.splitlines()
     assert sum("<- chosen" in line for line in lines) == 1
     assert sum(line.strip().startswith("unpruned") for line in lines) == 1
     assert "Full cost" in printed
-    assert len(lines) < 28
+    assert len(lines) < 32
+
+
+def test_its_tables_are_ones_that_fit_takes(tmp_path):
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from budgetprune._commands._app import app
+
+    patients, new_patients, costs = map(str, demo.write_tables(tmp_path))
+    model = str(tmp_path / "m")
+    words = ["fit", patients, "--target", "diagnosis", "--costs", costs, "--budget", "6", "--trees", "10"]
+    outcome = CliRunner().invoke(app, [*words, "--test", new_patients, "--out", model, "--json"])
+    assert outcome.exit_code == 0, outcome.output
+    compared = json.loads(outcome.stdout)["compared"]
+    assert compared["rows"] == "test"
+    assert compared["chosen"]["cost"] < 7
+    assert compared["chosen"]["score"] > 0.85
 
 
 def test_a_measurement_is_paid_once_for_its_three_statistics():

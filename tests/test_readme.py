@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from budgetprune import demo
+
+from .docs.blocks import run_blocks
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -12,18 +16,16 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_code_runs(tmp_path, monkeypatch):
     """All blocks in their order, as a reader would type them."""
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) == 7
-    names = {}
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)
+    (tmp_path / "output").mkdir()
+    demo.write_tables(tmp_path / "output")
+    assert README.count("```python\n") == 7
+    names = run_blocks(README, "README.md")
     X, y = names["X_test"], names["y_test"]
     for estimator in (names["clf"], names["ours"], names["boosted"], names["model"]):
         assert estimator.score(X, y) > 0.85
     assert names["cheaper"].cost_ <= 2 < names["clf"].cost_ <= 3
-    assert (tmp_path / "pruned.txt").exists()
-    assert (tmp_path / "path.npz").exists()
-    assert (tmp_path / "model.budgetprune").exists()
+    for file in ("report.html", "predictions.csv", "pruned.txt", "path.npz", "model.budgetprune"):
+        assert (tmp_path / file).exists()
     assert names["decision"].decided
     assert names["decision"].label == names["clf"].predict(X[:1])[0] == names["simulation"].label[0]
     assert names["simulation"].cost.mean() < names["clf"].acquisition_cost(X).mean()

@@ -31,6 +31,7 @@ def take_apart(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] |
     settings = {field.name: getattr(forest, field.name) for field in _SETTINGS}
     plain = {
         "input_dtype": forest.input_dtype.newbyteorder("<").str,
+        "feature_names": None if forest.feature_names is None else list(forest.feature_names),
         "categories": _plain_categories(forest.categories),
     }
     return settings | plain, arrays

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from budgetprune._commands._failures import needs_extra
+import sys
+from collections.abc import Sequence
+
+from budgetprune._commands._failures import failing_in_one_line, needs_extra
 
 
-def main() -> None:
-    """Run the command line."""
-    with needs_extra("cli", "typer"):
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Instead of those that the program was called with.
+    """
+    with needs_extra("cli", "typer", "rich"):
         from budgetprune._commands._app import app
-    app(prog_name="budgetprune")
+    with failing_in_one_line():
+        status = app(arguments, prog_name="budgetprune", standalone_mode=False)
+    sys.exit(status if isinstance(status, int) else 0)

@@ -6,9 +6,11 @@ Run ``python -m budgetprune.demo --out output``.
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
+from budgetprune._files import written_atomically
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import BudgetPruneError, BudgetWarning
 from budgetprune.forest import Forest
@@ -96,9 +99,7 @@ def run(seed: int = 0, budget: float | None = None, n_trees: int = 60) -> Report
     n_trees : int
     """
     data = load_breast_cancer()
-    X, X_test, y, y_test = train_test_split(
-        data.data, data.target, test_size=0.25, stratify=data.target, random_state=seed
-    )
+    X, X_test, y, y_test = _set_aside(data, seed)
     X_train, X_val, y_train, y_val = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
     validation, test = Rows(X_val, y_val, "validation"), Rows(X_test, y_test, "test")
 
@@ -120,13 +121,43 @@ def run(seed: int = 0, budget: float | None = None, n_trees: int = 60) -> Report
     )
 
 
+def _set_aside(data: Any, seed: int) -> Any:
+    """Rows to make a model with, and rows to test it on."""
+    return train_test_split(data.data, data.target, test_size=0.25, stratify=data.target, random_state=seed)
+
+
 def measurement_costs(feature_names: Sequence[str]) -> FeatureCosts:
     """Let "mean radius", "radius error" and "worst radius" all need the measurement "radius"."""
-    needs = {
-        column: next(source for source in MINUTES if source in name)
-        for column, name in enumerate(feature_names)
+    return FeatureCosts.from_sources(MINUTES, dict(enumerate(map(_measurement, feature_names))))
+
+
+def _measurement(feature: str) -> str:
+    return next(source for source in MINUTES if source in feature)
+
+
+def write_tables(folder: Path, seed: int = 0) -> list[Path]:
+    """Write the same rows, and their prices, as files that ``budgetprune fit`` takes; return their paths."""
+    data = load_breast_cancer()
+    X, X_test, y, y_test = _set_aside(data, seed)
+    names = list(data.feature_names)
+    tables: dict[str, Iterable[Sequence[Any]]] = {
+        name: [
+            [*names, "diagnosis"],
+            *([*row, data.target_names[label]] for row, label in zip(rows, labels, strict=True)),
+        ]
+        for name, rows, labels in [("patients.csv", X, y), ("new_patients.csv", X_test, y_test)]
     }
-    return FeatureCosts.from_sources(MINUTES, needs)
+    tables["costs.csv"] = [
+        ["feature", "cost", "source"],
+        *(["", price, source] for source, price in MINUTES.items()),
+        *([name, 0, _measurement(name)] for name in names),
+    ]
+    for name, lines in tables.items():
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(lines)
+        with written_atomically(folder / name) as file:
+            file.write(text.getvalue().encode())
+    return [folder / name for name in tables]
 
 
 def cheapest_good(error: NDArray[np.float64], n_rows: int) -> int:
@@ -180,7 +211,7 @@ def _line(lam: str, splits: int, cost: float, error: float, test_cost: float, te
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo from a terminal."""
     parser = argparse.ArgumentParser(prog="python -m budgetprune.demo", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("output"), help="folder for the PNG (%(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("output"), help="folder for files (%(default)s)")
     parser.add_argument(
         "--seed", type=_seed, default=0, help="of the rows' split and the forest (%(default)s)"
     )
@@ -195,6 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BudgetWarning)
             report = run(options.seed, options.budget)
+        patients, new_patients, costs = write_tables(options.out, options.seed)
         picture = options.out / "trade_off.png"
         save_trade_off(
             picture,
@@ -211,7 +243,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(table(report))
     for warning in caught:
         print(f"\nNote: {warning.message}")
-    print(f"\nThe trade-off curve is in {picture}")
+    print(
+        f"\nThe trade-off curve is in {picture}, the rows in {patients} and {new_patients}, the prices in "
+        f"{costs}. To go on with them:\n\n    budgetprune fit {patients} --target diagnosis --costs {costs} "
+        f"--budget 6 --test {new_patients} --out diagnosis.budgetprune"
+    )
     return 0
 
 

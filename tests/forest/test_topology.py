@@ -1,9 +1,10 @@
-"""Sums and means over the leaves below a node, against the plainest way to find those leaves."""
+"""Who is whose child, and sums and means over the leaves below a node, against the plainest ways to know."""
 
 import numpy as np
 import pytest
 
-from budgetprune.forest._topology import mean_of_leaves, sum_of_leaves
+from budgetprune import InvalidInputError
+from budgetprune.forest._topology import links_in_preorder, mean_of_leaves, sum_of_leaves
 
 pytestmark = pytest.mark.nojit
 
@@ -37,3 +38,30 @@ def test_where_nothing_has_weight_both_sides_count_alike():
     assert mean_of_leaves(right, value, np.zeros(5))[:, 0].tolist() == [3.25, 1.5, 1.0, 2.0, 5.0]
     some = np.array([0.0, 0.0, 0.0, 0.0, 2.0])
     assert mean_of_leaves(right, value, some)[:, 0].tolist() == [5.0, 1.5, 1.0, 2.0, 5.0]
+
+
+def test_links_follow_from_the_order(get_case):
+    forest = get_case("random forest").forest
+    found = links_in_preorder(forest.tree_start, forest.is_split)
+    for links, name in zip(found, ("parent", "left", "right"), strict=True):
+        assert np.array_equal(links, getattr(forest, name))
+        assert links.dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("start", "is_split"),
+    [
+        ([0, 3], [1, 0, 1]),  # a split without children
+        ([0, 3], [0, 0, 0]),  # nodes that are nobody's
+        ([0, 4], [1, 0, 0, 0]),
+        ([0, 2, 3], [1, 0, 0]),  # a child in the next tree
+        ([0, 3, 3], [1, 0, 0]),  # a tree without nodes
+        ([1, 3], [1, 0, 0]),
+        ([0, 2], [1, 0, 0]),
+        ([0, 9], [1, 0, 0]),
+        ([0], []),
+    ],
+)
+def test_what_is_no_tree_is_refused(start, is_split):
+    with pytest.raises(InvalidInputError, match="make no trees"):
+        links_in_preorder(np.array(start, dtype=np.int64), np.array(is_split, dtype=np.bool_))

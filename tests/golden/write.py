@@ -1,5 +1,8 @@
 """Write the golden model files: ``python -m tests.golden.write``, once for each version of the format.
 
+A file is written in the first version that can hold it, so that older releases read it: a predictor alone in
+version 1, with a path in version 2.
+
 A file that a release could read stays as it is for ever, so none is written twice. The models are spelled out
 by hand, because no library's training gives the same bits on every machine.
 """
@@ -15,7 +18,11 @@ import numpy as np
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
-from budgetprune.predictor._model_file import VERSION, save_model
+from budgetprune.model import About, BudgetModel, Compared, Figures
+from budgetprune.path import PruningPath
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.predictor._model_file import save_model
+from budgetprune.pruning import Pruning
 
 FOLDER = Path(__file__).parent
 
@@ -152,6 +159,43 @@ def boosted() -> Model:
 MODELS = {"averaged": averaged, "boosted": boosted}
 
 
+def with_path() -> BudgetModel:
+    """A point of a path whose numbers are made up, and a story."""
+    forest, costs, options = averaged()
+    critical = np.where(forest.is_split, 0.5 ** (1 + forest.depth), 0.0)
+    path = PruningPath(
+        forest=forest,
+        critical_lambda=critical,
+        lam=np.array([0.0, 0.125, 0.25, 0.5]),
+        error=np.array([0.1, 0.2, 0.25, 0.4]),
+        cost=np.array([15.5, 10.0, 2.5, 0.0]),
+        n_splits=np.array([np.count_nonzero(critical > lam) for lam in (0.0, 0.125, 0.25, 0.5)]),
+        objective=np.array([0.1, 1.45, 0.875, 0.4]),
+        unpruned=Pruning(forest, forest.is_split, np.nan, 0.09, 16.25),
+        complete=True,
+        source_names=costs.source_names,
+    )
+    about = About(
+        target="ill",
+        task="classification",
+        score_name="accuracy",
+        budget=10.0,
+        counting="full",
+        lam=0.125,
+        n_train=70,
+        n_validation=30,
+        created="2026-11-16",
+        versions={"budgetprune": "0.1.0"},
+        choices="errors in-bag (misclassification), leaves as grown",
+        tradeoff={"full_cost": [15.5, 10.0], "cost": [15.5, 10.0], "score": [0.9, 0.875]},
+        model="random-forest",
+        compared=Compared(
+            "test", 40, Figures(16.25, 12.5, 0.925, 5, 9), Figures(10.0, None, 0.875, 4, path[1].n_splits)
+        ),
+    )
+    return BudgetModel(BudgetPredictor(path[1].forest, costs, **options), path, about)
+
+
 def rows(n_features: int) -> list[list[float | None]]:
     """Rows that meet thresholds, categories and missing values in many combinations; None is missing."""
     values = [None, 0.0, 1.0, -1.25, 49.5, 3.0, 2.25, 40.0, 0.5, None, 33.0, -7.5, 1e6]
@@ -172,13 +216,18 @@ def answers(forest: Forest, costs: CostTable) -> dict[str, Any]:
 
 
 def main() -> None:
-    for name, build in MODELS.items():
-        file = FOLDER / f"{name}-{VERSION}.budgetprune"
+    whole = with_path()
+    models = {f"{name}-1": build() for name, build in MODELS.items()}
+    models["with_path-2"] = whole.predictor.forest, whole.predictor.costs, whole.predictor._settings()
+    for name, (forest, costs, options) in models.items():
+        file = FOLDER / f"{name}.budgetprune"
         if file.exists():
             print(f"{file.name} stays as it is")
             continue
-        forest, costs, options = build()
-        save_model(file, forest, costs, options)
+        if name == "with_path-2":
+            whole.save(file)
+        else:
+            save_model(file, forest, costs, options)
         known = {"rows": rows(forest.n_features), "options": options} | answers(forest, costs)
         file.with_suffix(".json").write_text(json.dumps(known) + "\n")
         print(f"wrote {file.name}, {file.stat().st_size} bytes")

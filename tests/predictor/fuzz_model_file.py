@@ -30,7 +30,8 @@ from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 from budgetprune.forest._checks import INPUT_DTYPES, MISSING
-from budgetprune.predictor._model_file import load_model, save_model
+from budgetprune.model._sections import about_of, path_of
+from budgetprune.predictor._model_file import load_model, load_model_and_sections, save_model
 
 from .mutations import GOLDEN, accident, intents
 
@@ -60,15 +61,30 @@ def judge(file: Path) -> str | None:
         twin, twin_costs, twin_options = load_model(again)
         assert twin_options == options
         assert use(twin, twin_costs).tobytes() == scores.tobytes()
-        return None
+        return judge_sections(file)
     finally:
         faulthandler.cancel_dump_traceback_later()
 
 
+def judge_sections(file: Path) -> str | None:
+    """The same for what a predictor has no use for: the path, and how the model came about."""
+    try:
+        (forest, costs, _), sections = load_model_and_sections(file)
+        about_of(sections)
+        path = path_of(sections, forest, costs.source_names)
+    except InvalidInputError as error:
+        return f"sections: {error}"
+    if path is not None:
+        walk(path.forest)
+        for pruning in path:
+            walk(pruning.forest)
+            assert pruning.forest.n_splits == pruning.n_splits
+    return None
+
+
 def use(forest: Forest, costs: CostTable) -> np.ndarray:
     """Send a few odd rows through the model, and walk its trees as slowly and obviously as can be."""
-    for start, end in zip(forest.tree_start[:-1].tolist(), forest.tree_start[1:].tolist(), strict=True):
-        assert end_of_subtree(forest, start, -1) == end
+    walk(forest)
     odd = [0.0, 1.0, -1.0, 2.5, 40.0, 1e30, -1e30, 31.0, 64.0]
     if forest.missing != "forbidden":
         odd.append(np.nan)
@@ -81,6 +97,11 @@ def use(forest: Forest, costs: CostTable) -> np.ndarray:
             assert forest.predict_proba(rows).shape == (7, forest.classes.size)
     assert sources_used(forest, costs, rows).shape == (7, costs.n_sources)
     return scores
+
+
+def walk(forest: Forest) -> None:
+    for start, end in zip(forest.tree_start[:-1].tolist(), forest.tree_start[1:].tolist(), strict=True):
+        assert end_of_subtree(forest, start, -1) == end
 
 
 def end_of_subtree(forest: Forest, h: int, parent: int) -> int:

@@ -43,7 +43,7 @@ class Parts:
     """What a file is made of, free to say anything."""
 
     def __init__(self, content: bytes) -> None:
-        n_header = PREAMBLE.unpack_from(content)[2]
+        _, self.version, n_header, _, _ = PREAMBLE.unpack_from(content)
         self.header: dict[str, Any] = json.loads(content[PREAMBLE.size : PREAMBLE.size + n_header])
         self.table: list[Any] = self.header.pop("arrays")
         self.arrays: list[np.ndarray] = []
@@ -55,6 +55,13 @@ class Parts:
 
     def index(self, name: str) -> int:
         return next(i for i, entry in enumerate(self.table) if entry["name"] == name)
+
+    def forest(self, draw: st.DrawFn, *names: str) -> list[np.ndarray]:
+        """Arrays of the forest, or of the unpruned one if there is another that has them."""
+        known = {entry["name"] for entry in self.table}
+        prefixes = ["forest."] + ["unpruned."] * all(f"unpruned.{name}" in known for name in names)
+        prefix = draw(st.sampled_from(prefixes))
+        return [self.arrays[self.index(prefix + name)] for name in names]
 
     def describe(self) -> None:
         """Make the table tell the truth about the arrays."""
@@ -72,9 +79,9 @@ def padded(content: bytes, filler: bytes) -> bytes:
     return content + filler * (-len(content) % ALIGNMENT)
 
 
-def assemble(text: bytes, body: bytes) -> bytes:
+def assemble(text: bytes, body: bytes, version: int) -> bytes:
     header = padded(text, b" ")
-    start = PREAMBLE.pack(MAGIC, 1, len(header), 0, b"")
+    start = PREAMBLE.pack(MAGIC, version, len(header), 0, b"")
     return repaired(start + header + body)
 
 
@@ -130,14 +137,16 @@ def accident(seed: int) -> bytes:
     where = rng.choice(["header", "body", "anywhere", "splice"], p=[0.25, 0.45, 0.2, 0.1])
     n_times = int(rng.choice([1, 1, 1, 2, 3]))
     if where in ("header", "body"):
-        end = PREAMBLE.size + PREAMBLE.unpack_from(content)[2]
+        _, version, n_header, _, _ = PREAMBLE.unpack_from(content)
+        end = PREAMBLE.size + n_header
         text, body = content[PREAMBLE.size : end].rstrip(), content[end:]
         for _ in range(n_times):
             if where == "header":
                 text = mutate_bytes(text, rng)
             else:
                 body = mutate_bytes(body, rng)
-        content = assemble(text, body if rng.random() < 0.3 else body[: len(body) // ALIGNMENT * ALIGNMENT])
+        body = body if rng.random() < 0.3 else body[: len(body) // ALIGNMENT * ALIGNMENT]
+        content = assemble(text, body, version)
     elif where == "splice":
         other = GOLDEN[rng.integers(len(GOLDEN))].read_bytes()
         content = content[: rng.integers(len(content))] + other[rng.integers(len(other)) :]
@@ -242,7 +251,8 @@ def edit_size(draw: st.DrawFn, parts: Parts) -> None:
 
 def edit_all_nodes(draw: st.DrawFn, parts: Parts) -> None:
     """Move nodes about in all arrays that have an entry for each, so that only their order is wrong."""
-    n = parts.arrays[parts.index("forest.feature")].size
+    feature, ends = parts.forest(draw, "feature", "tree_start")
+    n = feature.size
     if n == 0:
         return
     per_node = [i for i, array in enumerate(parts.arrays) if len(array) == n]
@@ -259,7 +269,6 @@ def edit_all_nodes(draw: st.DrawFn, parts: Parts) -> None:
             order = np.roll(order, a)
     for i in per_node:
         parts.arrays[i] = parts.arrays[i][order]
-    ends = parts.arrays[parts.index("forest.tree_start")]
     if ends.size:
         put(ends, -1, order.size)
     parts.describe()
@@ -267,9 +276,7 @@ def edit_all_nodes(draw: st.DrawFn, parts: Parts) -> None:
 
 def edit_links(draw: st.DrawFn, parts: Parts) -> None:
     """Rewire children and parents together: cycles, crossings, children in other trees, none at all."""
-    left, right, parent, feature = (
-        parts.arrays[parts.index(f"forest.{name}")] for name in ("left", "right", "parent", "feature")
-    )
+    left, right, parent, feature = parts.forest(draw, "left", "right", "parent", "feature")
     n = min(map(len, (left, right, parent, feature)))
     if n == 0:
         return
@@ -285,7 +292,7 @@ def edit_links(draw: st.DrawFn, parts: Parts) -> None:
 
 def edit_trees(draw: st.DrawFn, parts: Parts) -> None:
     """Put the boundaries between trees elsewhere."""
-    start = parts.arrays[parts.index("forest.tree_start")]
+    (start,) = parts.forest(draw, "tree_start")
     if start.size:
         i = draw(st.integers(0, start.size - 1))
         put(start, i, int(np.nan_to_num(start[i])) + draw(st.sampled_from([-8, -2, -1, 1, 2, 8])))
@@ -360,4 +367,4 @@ def intents(draw: st.DrawFn) -> bytes:
     text = parts.text()
     if draw(st.integers(0, 9)) == 0:
         text = draw(st.sampled_from(TEXT_EDITS))(text)
-    return assemble(text.encode("utf-8", "surrogatepass"), parts.body())
+    return assemble(text.encode("utf-8", "surrogatepass"), parts.body(), parts.version)

@@ -7,14 +7,28 @@ from typing import Annotated
 import typer
 
 from budgetprune import __version__
+from budgetprune._commands._costs import costs
+from budgetprune._commands._demo import demo
+from budgetprune._commands._fit import fit
+from budgetprune._commands._inspect import inspect
+from budgetprune._commands._path import path
+from budgetprune._commands._predict import predict
+from budgetprune._commands._prune import prune
+from budgetprune._commands._report import report
 from budgetprune._commands._reproduce import reproduce
 from budgetprune._commands._serve import serve
 
 app = typer.Typer(
-    name="budgetprune", no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False
+    name="budgetprune",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(serve)
-app.command()(reproduce)
+app.add_typer(costs, name="costs")
+for command in (fit, prune, predict, path, inspect, report, serve, demo, reproduce):
+    app.command()(command)
 
 
 def _show_version(is_wanted: bool) -> None:

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from budgetprune.errors import BudgetPruneError, InvalidInputError, UnsupportedModelError
 
-def fail(message: str) -> NoReturn:
-    """Say what is wrong, and end with status 1."""
+# Something failed while working; what was asked for makes no sense; somebody pressed Ctrl-C.
+FAILED, WRONG, INTERRUPTED = 1, 2, 130
+
+# Packages that a command may find absent, and the extra that brings each.
+EXTRAS = {
+    "pandas": "cli",
+    "pyarrow": "cli",
+    "rich": "cli",
+    "matplotlib": "plot",
+    "lightgbm": "lightgbm",
+    "xgboost": "xgboost",
+    "skops": "skops",
+}
+
+
+def fail(message: str, status: int = FAILED) -> NoReturn:
+    """Say what is wrong, and end with a status."""
     line = " ".join(message.split())
     print(f"budgetprune: error: {line}", file=sys.stderr)
-    raise SystemExit(1)
+    raise SystemExit(status)
 
 
 @contextmanager
@@ -24,4 +42,44 @@ def needs_extra(extra: str, *packages: str) -> Iterator[None]:
         absent = (error.name or "").partition(".")[0]
         if absent not in packages:
             raise
-        fail(f"{absent} is not installed; run: pip install 'budgetprune[{extra}]'")
+        _fail_without(absent, extra)
+
+
+def _fail_without(package: str, extra: str) -> NoReturn:
+    fail(f"{package} is not installed; run: pip install 'budgetprune[{extra}]'")
+
+
+@contextmanager
+def failing_in_one_line() -> Iterator[None]:
+    """Turn whatever goes wrong inside into one line and a status."""
+    try:
+        yield
+    except (InvalidInputError, UnsupportedModelError) as error:
+        fail(str(error), WRONG)
+    except (BudgetPruneError, OSError) as error:
+        fail(str(error))
+    except MemoryError as error:
+        fail(f"there is not enough memory ({error}); take fewer rows or fewer trees.")
+    except KeyboardInterrupt:
+        fail("interrupted.", INTERRUPTED)
+    except Exception as error:
+        absent = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+        if absent in EXTRAS:
+            _fail_without(absent, EXTRAS[absent])
+        if hasattr(error, "format_message"):  # wrong options and arguments; Typer has moved their class about
+            fail(_usage(error), WRONG)
+        if os.environ.get("BUDGETPRUNE_TRACEBACK"):
+            traceback.print_exc()
+        fail(
+            f"{type(error).__name__}: {error} (nobody has foreseen this: please report it, with what "
+            "BUDGETPRUNE_TRACEBACK=1 in the environment adds)"
+        )
+
+
+def _usage(error: Exception) -> str:
+    if type(error).__name__ == "NoArgsIsHelpError":  # the help was shown already
+        return "a command is needed."
+    context = getattr(error, "ctx", None)
+    path = "budgetprune" if context is None else context.command_path
+    message = str(error.format_message()).rstrip(". ")  # type: ignore[attr-defined]
+    return f"{message}; see: {path} --help"

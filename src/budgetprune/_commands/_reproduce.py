@@ -46,6 +46,8 @@ def reproduce(
     """Repeat an experiment of the paper: results as JSON, a table, and a figure.
 
     What is finished is kept: the same command goes on where an interrupted one was.
+
+    Example: budgetprune reproduce table1 --quick
     """
     with needs_extra("reproduce", "matplotlib", "lightgbm", "skimage"):
         import matplotlib  # noqa: F401

@@ -26,7 +26,7 @@ class LogLevel(StrEnum):
 
 
 def serve(
-    model: Annotated[Path, typer.Argument(help="A file that BudgetPredictor.save wrote.")],
+    model: Annotated[Path, typer.Argument(help="A file that fit, prune or BudgetPredictor.save wrote.")],
     host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
     max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request about one example.")] = Limits.body,
@@ -41,6 +41,8 @@ def serve(
 
     Clients post the values they have, and get a decision or the source to acquire next. There is no
     authentication: listen on other addresses than this machine's own only behind something that has one.
+
+    Example: budgetprune serve ill.budgetprune --port 8000
     """
     with needs_extra("serve", "fastapi", "starlette", "uvicorn", "prometheus_client", "orjson", "pydantic"):
         from budgetprune.service import run

@@ -34,8 +34,13 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
                 )
             continue
         levels, codes = _polars_levels(column) if is_polars else _pandas_levels(column)
-        if levels and {isinstance(level, str) for level in levels}.isdisjoint(
-            isinstance(category, str) for category in known
+        # Without any categories, nothing is known about what they are: all are unknown.
+        if (
+            known
+            and levels
+            and {isinstance(level, str) for level in levels}.isdisjoint(
+                isinstance(category, str) for category in known
+            )
         ):
             raise InvalidInputError(
                 f"column {column.name!r} of {name} holds {levels[0]!r}, but its categories in training were "

@@ -55,9 +55,9 @@ def plant(tables: list[NDArray[Any]], left: str, right: str) -> Planted:
     table = np.concatenate(tables)
     children = (table[side].astype(np.int64) for side in (left, right))  # some count without a sign
     # No child is a root, so 0 is as good a way to say "no child" as -1.
-    order, parent, new_left, new_right = in_preorder(
-        start, *(np.where(child > 0, child, -1) for child in children)
-    )
+    of_left, of_right = (np.where(child > 0, child, -1) for child in children)
+    _check_trees(start, of_left, of_right)
+    order, parent, new_left, new_right = in_preorder(start, of_left, of_right)
     fields = {
         "tree_start": start,
         "parent": parent,
@@ -66,6 +66,23 @@ def plant(tables: list[NDArray[Any]], left: str, right: str) -> Planted:
         "origin_node": order - np.repeat(start[:-1], np.diff(start)),
     }
     return Planted(order, table[order], fields)
+
+
+def _check_trees(start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+    """Refuse what is no tree, since kernels would walk out of it: a file that was tampered with, say."""
+    shift = np.repeat(start[:-1], np.diff(start))
+    has = left >= 0
+    child = np.concatenate([(left + shift)[has], (right + shift)[has]])
+    end = np.repeat(start[1:], np.diff(start))
+    # Children come after their parents, in their own tree, and every node but the root is one once.
+    is_tree = (
+        np.array_equal(has, right >= 0)
+        and np.diff(start).min(initial=1) > 0
+        and bool(np.all(child > np.tile(np.flatnonzero(has), 2)) and np.all(child < np.tile(end[has], 2)))
+        and np.array_equal(np.sort(child), np.setdiff1d(np.arange(left.size), start[:-1]))
+    )
+    if not is_tree:
+        raise InvalidInputError("the nodes of this model make no trees; its file may be damaged.")
 
 
 def plant_trees(trees: list[Any]) -> Planted:

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune.errors import InvalidInputError
+
 
 def in_preorder(
     tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
@@ -59,6 +61,60 @@ def preorder(
                 waiting[n_waiting + 1] = left[h]
                 n_waiting += 2
     return order
+
+
+def links_in_preorder(
+    tree_start: NDArray[np.int64], is_split: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Find out who is whose child: in pre-order, that follows from which nodes are splits.
+
+    Parameters
+    ----------
+    tree_start : offsets of each tree's nodes
+    is_split : of each node; from a file, say, so it may describe no trees at all
+
+    Returns
+    -------
+    parent, left, right : numbers of nodes, -1 where there is none
+    """
+    n_nodes = is_split.size
+    is_good = tree_start.size > 1 and n_nodes < 2**31 and tree_start[0] == 0 and tree_start[-1] == n_nodes
+    if is_good and np.all(tree_start[1:] > tree_start[:-1]):
+        parent, left, right = (np.full(n_nodes, -1, dtype=np.int32) for _ in range(3))
+        if link(tree_start, is_split, parent, left, right):
+            return parent, left, right
+    raise InvalidInputError("these arrays are no forest: their nodes make no trees in pre-order.")
+
+
+@njit(cache=True)
+def link(
+    tree_start: NDArray[np.int64],
+    is_split: NDArray[np.bool_],
+    parent: NDArray[np.int32],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+) -> bool:
+    """Fill in parents and children; False if a tree has too many nodes, or too few."""
+    waiting = np.empty(is_split.size, dtype=np.int32)  # splits without a right child
+    for t in range(tree_start.size - 1):
+        n_waiting = 0
+        for h in range(tree_start[t], tree_start[t + 1]):
+            if h > tree_start[t]:
+                if n_waiting == 0:
+                    return False
+                above = waiting[n_waiting - 1]
+                parent[h] = above
+                if left[above] < 0:
+                    left[above] = h
+                else:
+                    right[above] = h
+                    n_waiting -= 1
+            if is_split[h]:
+                waiting[n_waiting] = h
+                n_waiting += 1
+        if n_waiting > 0:
+            return False
+    return True
 
 
 @njit(cache=True)

@@ -63,12 +63,16 @@ class Simulation:
         Sources that each row paid for.
     decided : bool array of shape (n_rows,)
         False where `max_cost` came first.
+    probabilities : float64 array of shape (n_rows, n_classes), or None for regression
+        From where the trees stood in the end: those of the plain forest for a row that acquired all it could
+        have needed, else a guess.
     """
 
     label: NDArray[Any]
     cost: NDArray[np.float64]
     acquired: NDArray[np.bool_]
     decided: NDArray[np.bool_]
+    probabilities: NDArray[np.float64] | None
 
     def __repr__(self) -> str:
         return (

@@ -204,11 +204,13 @@ class Engine:
         parts = [self._replay(rows[i : i + CHUNK], at_hand, money) for i in starts]
         label, why, has, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
         acquired = (has & ~at_hand)[:, : self.costs.n_sources]
+        scores /= self.forest.divisor
         return Simulation(
-            label=self.final(label, scores / self.forest.divisor),
+            label=self.final(label, scores),
             cost=self.costs.total(acquired),
             acquired=acquired,
             decided=np.isin(why, DECIDED),
+            probabilities=self.forest.probabilities(scores) if self.forest.is_classifier else None,
         )
 
     def _replay(self, rows: NDArray[Any], at_hand: NDArray[np.bool_], money: float) -> tuple[Any, ...]:

@@ -100,13 +100,16 @@ def _as_stored(name: str, array: NDArray[Any]) -> NDArray[Any]:
 # --- Reading ------------------------------------------------------------------------------------------------
 
 
-def read_container(file: File, newest: int) -> tuple[int, dict[str, Any], dict[str, NDArray[Any]]]:
+def read_container(
+    file: File, newest: int, skip: tuple[str, ...] = ()
+) -> tuple[int, dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what `write_container` wrote: its version, header and arrays.
 
     Parameters
     ----------
     file : path of the file
     newest : the version up to which files are understood; of a newer one, only the version is looked at
+    skip : beginnings of names of arrays that nobody wants: they take no memory
     """
     with open(file, "rb", opener=_open_without_waiting) as handle, blamed_on(file):
         status = os.fstat(handle.fileno())
@@ -123,7 +126,13 @@ def read_container(file: File, newest: int) -> tuple[int, dict[str, Any], dict[s
             raise InvalidInputError(
                 f"its arrays should take it to {n_described} bytes, but it has {status.st_size}."
             )
-        return version, header, {entry.name: _read_array(handle, entry) for entry in table}
+        arrays = {}
+        for entry in table:
+            if entry.name.startswith(skip):
+                handle.seek(entry.n_bytes + _gap(entry.n_bytes), os.SEEK_CUR)
+            else:
+                arrays[entry.name] = _read_array(handle, entry)
+        return version, header, arrays
 
 
 @contextmanager

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from budgetprune._arrays import frozen
 from budgetprune._forest_parts import put_together, take_apart
@@ -21,7 +22,7 @@ from budgetprune.forest._checks import ARRAYS
 from budgetprune.predictor._model_container import File, blamed_on, read_container, write_container
 
 # A change of what is in the file needs a new number, and a golden file of the old one in the tests.
-VERSION = 1
+VERSION = 2  # 2: further sections, which a predictor has no use for
 
 Option = float | str | None
 
@@ -30,9 +31,27 @@ _COST_ARRAYS: dict[str, Any] = {"price": np.float64, "needs_start": np.int64, "n
 _DTYPES = {_FOREST + name: dtype for name, dtype in ARRAYS.items()}
 _DTYPES |= {_COSTS + name: dtype for name, dtype in _COST_ARRAYS.items()}
 _HEADER = {"forest", "sources", "options"}
+# What begins the names of a further section's arrays, and what the header may have on top.
+_FURTHER, _FURTHER_HEADER = ("unpruned.", "path."), {"unpruned", "path", "about"}
 
 
-def save_model(file: File, forest: Forest, costs: CostTable, options: Mapping[str, Option]) -> None:
+class Sections(NamedTuple):
+    """What a file holds beside a predictor, for others to make sense of (`budgetprune.model`)."""
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+Parts = tuple[Forest, CostTable, dict[str, Any]]
+
+
+def save_model(
+    file: File,
+    forest: Forest,
+    costs: CostTable,
+    options: Mapping[str, Option],
+    further: Sections | None = None,
+) -> None:
     """Write a model to a file, all at once or not at all.
 
     Parameters
@@ -44,6 +63,8 @@ def save_model(file: File, forest: Forest, costs: CostTable, options: Mapping[st
         For the features of this forest.
     options : mapping
         Name to a finite number, a text or None.
+    further : Sections, optional
+        Without them, the file has format version 1, which every release reads.
     """
     check_cost_table(costs, forest.n_features)
     _check_options(dict(options))
@@ -51,10 +72,13 @@ def save_model(file: File, forest: Forest, costs: CostTable, options: Mapping[st
     header = {"forest": settings, "sources": list(costs.source_names), "options": dict(options)}
     stored = {_FOREST + name: array for name, array in arrays.items() if array is not None}
     stored |= {_COSTS + name: getattr(costs, name) for name in _COST_ARRAYS}
-    write_container(file, VERSION, header, stored)
+    if further is None:
+        write_container(file, 1, header, stored)
+    else:
+        write_container(file, VERSION, header | further.header, stored | further.arrays)
 
 
-def load_model(file: File) -> tuple[Forest, CostTable, dict[str, Any]]:
+def load_model(file: File) -> Parts:
     """Read what `save_model` wrote, or raise InvalidInputError that says what is wrong with the file.
 
     Files of all earlier formats are understood. The forest has no origin.
@@ -67,23 +91,43 @@ def load_model(file: File) -> tuple[Forest, CostTable, dict[str, Any]]:
     -------
     forest, costs, options
     """
-    _, header, arrays = read_container(file, newest=VERSION)
+    return _load(file, skip=_FURTHER)[0]
+
+
+def load_model_and_sections(file: File) -> tuple[Parts, Sections]:
+    """Read the further sections as well, which are not checked: see `load_model`."""
+    return _load(file, skip=())
+
+
+def _load(file: File, skip: tuple[str, ...]) -> tuple[Parts, Sections]:
+    version, header, arrays = read_container(file, newest=VERSION, skip=skip)
     with blamed_on(file):
+        sections = Sections({}, {})
+        if version > 1:
+            further = [name for name in arrays if name.startswith(_FURTHER)]
+            sections.arrays.update({name: arrays.pop(name) for name in further})
+            sections.header.update({key: header.pop(key) for key in _FURTHER_HEADER & header.keys()})
         if header.keys() != _HEADER:
             raise InvalidInputError(f"its header must have the keys {', '.join(sorted(_HEADER))}.")
-        for name, array in arrays.items():
-            if name not in _DTYPES:
-                raise InvalidInputError(f"it has an unknown array, {reprlib.repr(name)}.")
-            expected = _DTYPES[name]
-            if expected is not None and array.dtype != expected:
-                raise InvalidInputError(f"{name} must be an array of {np.dtype(expected)}.")
-        own = {
-            name.removeprefix(_FOREST): array for name, array in arrays.items() if name.startswith(_FOREST)
-        }
-        forest = put_together(header["forest"], own)
+        check_arrays(arrays, _DTYPES)
+        forest = put_together(header["forest"], without_prefix(arrays, _FOREST))
         costs = _read_costs(header["sources"], arrays)
         check_cost_table(costs, forest.n_features)
-        return forest, costs, _check_options(header["options"])
+        return (forest, costs, _check_options(header["options"])), sections
+
+
+def check_arrays(arrays: Mapping[str, NDArray[Any]], dtypes: Mapping[str, Any]) -> None:
+    """Raise unless all arrays are known, and of the type that they must be of (None: any)."""
+    for name, array in arrays.items():
+        if name not in dtypes:
+            raise InvalidInputError(f"it has an unknown array, {reprlib.repr(name)}.")
+        if dtypes[name] is not None and array.dtype != dtypes[name]:
+            raise InvalidInputError(f"{name} must be an array of {np.dtype(dtypes[name])}.")
+
+
+def without_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """Arrays of one section, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _read_costs(sources: Any, arrays: dict[str, Any]) -> CostTable:

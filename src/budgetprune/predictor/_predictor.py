@@ -125,7 +125,7 @@ class BudgetPredictor:
         self._engine = self._make_engine()
 
     def __repr__(self) -> str:
-        given = {name: getattr(self, name) for name in SETTINGS}
+        given = self._settings()
         usual = {"slack": 0.0, "order": "look-ahead", "look_ahead": 1}
         shown = "".join(f", {name}={value!r}" for name, value in given.items() if value != usual.get(name))
         return f"BudgetPredictor({self.forest!r}, {self.costs.n_sources} sources{shown})"
@@ -318,17 +318,25 @@ class BudgetPredictor:
 
         The format is described in docs/model-format.md. The model that the forest came from is left out.
         """
-        save_model(file, self.forest, self.costs, {name: getattr(self, name) for name in SETTINGS})
+        save_model(file, self.forest, self.costs, self._settings())
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SETTINGS}
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote. It is safe with any file: nothing but numbers and names is read."""
-        forest, costs, settings = load_model(file)
+        parts = load_model(file)
         with blamed_on(file):
-            unknown = settings.keys() - set(SETTINGS)
-            if unknown:
-                raise InvalidInputError(f"its settings {', '.join(sorted(unknown))} are unknown.")
-            return cls(forest, costs, **settings)
+            return cls._restored(*parts)
+
+    @classmethod
+    def _restored(cls, forest: Forest, costs: CostTable, settings: dict[str, Any]) -> Self:
+        """Make a predictor of what a file holds."""
+        unknown = settings.keys() - set(SETTINGS)
+        if unknown:
+            raise InvalidInputError(f"its settings {', '.join(sorted(unknown))} are unknown.")
+        return cls(forest, costs, **settings)
 
 
 def _cost_table(costs: Any, forest: Forest) -> CostTable:

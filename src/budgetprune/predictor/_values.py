@@ -98,7 +98,8 @@ class Values:
         if found is not None:
             return found
         is_missing = value is None or _is_na(value) or value != value
-        if not is_missing and all(isinstance(known, str) != isinstance(value, str) for known in number):
+        is_other = [isinstance(known, str) != isinstance(value, str) for known in number]
+        if not is_missing and is_other and all(is_other):
             raise InvalidInputError(
                 f"the value of {self.names[k]!r} is {_shown(value)}, but its categories in training were "
                 f"{listed(map(repr, number))}; use those."

@@ -1,0 +1,55 @@
+"""``budgetprune costs init``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from budgetprune._commands import _options as options
+from budgetprune._commands._talk import Talk
+from budgetprune._files import written_atomically
+from budgetprune.errors import InvalidInputError
+
+costs = typer.Typer(no_args_is_help=True, help="Price lists: what each column of a table costs.")
+
+
+@costs.command()
+def init(
+    data: options.Data,
+    target: options.TargetName = None,
+    out: options.OutTable = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+    force: Annotated[bool, typer.Option("--force", help="Replaces a price list that is there.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a price list to fill in: a line for each column of a table.
+
+    Fill in the column cost: a number of at least 0, in any unit. If several columns come from one place that
+    has to be paid for once (a blood draw, a bureau, a scan), write its name into their column source, and add
+    a line without a feature that says what it costs: ",10,blood draw". A column that is computed from others
+    needs those: cost 0, and their names in source, with semicolons between them. The column note is for you.
+
+    Example: budgetprune costs init patients.csv --target ill --out costs.csv
+    """
+    talk = Talk(quiet=quiet)
+    options.check_out(out)
+    if out is not None and out.exists() and not force:
+        raise InvalidInputError(
+            f"{out} is there already, and may have prices in it; add --force to replace it."
+        )
+    from budgetprune._commands._rows import read_columns
+    from budgetprune.tables import price_list_template
+
+    columns, name = read_columns(talk, data, target=target, categorical=categorical or (), drop=drop or ())
+    text = price_list_template(columns)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    with written_atomically(out) as handle:
+        handle.write(text.encode())
+    talk.show(
+        f"Written: {out}, with {len(columns.names)} columns. Fill in the costs, then run: "
+        f"budgetprune fit {data} --target {name} --costs {out} --budget ... --out model.budgetprune"
+    )

@@ -1,0 +1,182 @@
+"""Options that several commands have, each described once."""
+
+from __future__ import annotations
+
+import math
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from budgetprune._files import written_atomically
+from budgetprune.errors import InvalidInputError
+
+
+class ModelKind(StrEnum):
+    """What can be grown."""
+
+    random_forest = "random-forest"
+    extra_trees = "extra-trees"
+    lightgbm = "lightgbm"
+
+
+class TaskKind(StrEnum):
+    """What is predicted."""
+
+    classification = "classification"
+    regression = "regression"
+
+
+def _file(help_text: str, *, metavar: str) -> Any:
+    return typer.Argument(help=help_text, exists=True, dir_okay=False, metavar=metavar, show_default=False)
+
+
+def _file_option(name: str, help_text: str) -> Any:
+    return typer.Option(name, help=help_text, exists=True, dir_okay=False, metavar="FILE", show_default=False)
+
+
+ROWS = "A file of rows: .csv, .tsv, .parquet, or .svm (svmlight)."
+
+Data = Annotated[Path, _file(ROWS, metavar="DATA")]
+DataOption = Annotated[Path, _file_option("--data", ROWS)]
+ModelFile = Annotated[Path, _file("A file that fit or prune wrote.", metavar="MODEL")]
+Costs = Annotated[
+    Path | None,
+    _file_option(
+        "--costs",
+        "Price list, a CSV file with the columns feature and cost (see: budgetprune costs init). "
+        "Without it, every column costs 1.",
+    ),
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        show_default=False,
+        help="What a prediction may cost on average. Without it, the best model is taken, whatever it costs.",
+    ),
+]
+Model = Annotated[ModelKind, typer.Option(help="What is trained.")]
+Trees = Annotated[
+    int | None,
+    typer.Option(
+        min=1, show_default=False, help="Number of trees: 40 by default, and 100 rounds of lightgbm."
+    ),
+]
+MaxFeatures = Annotated[
+    float,
+    typer.Option(
+        min=0.001,
+        max=1,
+        help="Share of the columns that each split may choose from. With less, trees are grown faster, and "
+        "ask for more columns altogether, so that small budgets buy little.",
+    ),
+]
+Validation = Annotated[
+    float,
+    typer.Option(
+        min=0.01, max=0.99, help="Share of the rows that counts costs and chooses, and trains nothing."
+    ),
+]
+Test = Annotated[
+    Path | None,
+    _file_option("--test", "Rows that have no part in anything, to compare models on."),
+]
+TargetName = Annotated[
+    str | None,
+    typer.Option("--target", show_default=False, help="Column to predict; svmlight files have it: label."),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        show_default=False,
+        help="Takes a column for categories, though it looks like numbers. May be repeated.",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", show_default=False, help="Leaves a column out. May be repeated."),
+]
+Task = Annotated[
+    TaskKind | None,
+    typer.Option(
+        show_default=False,
+        help="By default, text, truth values and up to 20 different whole numbers are classes.",
+    ),
+]
+Decided = Annotated[
+    bool,
+    typer.Option(
+        "--decided",
+        help="Counts what is really acquired if each prediction stops once it is certain, so that the same "
+        "budget buys a larger model.",
+    ),
+]
+Slack = Annotated[
+    float,
+    typer.Option(min=0, max=0.5, help="With --decided: stop a little before certainty (0.2, say)."),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        show_default=False,
+        help="With --decided, for regression: how wide an interval may be that counts as certain.",
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
+Jobs = Annotated[int | None, typer.Option(min=1, show_default=False, help="Cores to use; all by default.")]
+Json = Annotated[bool, typer.Option("--json", help="Prints one JSON object, and nothing else, for scripts.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Prints only errors.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The model file to write.")]
+OutTable = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", show_default=False, help="A CSV file to write."),
+]
+
+
+def check_out(out: Path | None) -> None:
+    """Raise before any work starts if there is no folder to write to."""
+    if out is None:
+        return
+    if out.is_dir():
+        raise InvalidInputError(f"{out} is a folder; name a file in it.")
+    if not out.parent.is_dir():
+        raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
+
+
+def check_budget(budget: float | None) -> None:
+    """Raise if a budget is none; Typer has refused negative ones."""
+    if budget is not None and not math.isfinite(budget):
+        raise InvalidInputError(f"--budget must be a number, not {budget}; without it, there is no limit.")
+
+
+def write_csv(table: Any, out: Path) -> None:
+    """Write a pandas table, all at once or not at all."""
+    with written_atomically(out) as handle:
+        table.to_csv(handle, index=False, encoding="utf-8")
+
+
+def counting(decided: bool, slack: float, tolerance: float | None, *, is_classifier: bool) -> dict[str, Any]:
+    """What is counted, as `Wishes` take it; options that do nothing are refused."""
+    if not 0 <= slack < 0.5:
+        raise InvalidInputError(f"--slack must be at least 0 and below 0.5, not {slack}.")
+    if not decided and (slack or tolerance is not None):
+        raise InvalidInputError(
+            "--slack and --tolerance are about predictions that stop early: add --decided."
+        )
+    if is_classifier and tolerance is not None:
+        raise InvalidInputError("--tolerance is for regression; classes are certain or not.")
+    if not is_classifier and slack and not tolerance:
+        raise InvalidInputError("--slack needs a --tolerance, where numbers are predicted.")
+    return {"counting": "decided" if decided else "full", "slack": slack, "tolerance": tolerance}
+
+
+def cores(jobs: int | None) -> int:
+    """How many cores to use."""
+    if jobs is not None:
+        return jobs
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

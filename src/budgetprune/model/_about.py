@@ -1,0 +1,210 @@
+"""`About`: how a model came about, in plain values that a file can hold and that nobody has to trust."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any, Literal
+
+from budgetprune.errors import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one model costs and reaches on some rows.
+
+    Attributes
+    ----------
+    cost : float
+        Average full cost of a row.
+    decided_cost : float or None
+        Average cost if each row stops once it is decided; None if nobody counted it.
+    score : float or None
+        None if there were too few rows to know.
+    n_features : int
+        Features that some split tests.
+    n_splits : int
+    """
+
+    cost: float
+    decided_cost: float | None
+    score: float | None
+    n_features: int
+    n_splits: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The whole ensemble beside the model that was chosen, on the same rows.
+
+    Attributes
+    ----------
+    rows : {"test", "validation"}
+        Test rows had no part in anything. Validation rows have made choices, so their scores flatter.
+    n_rows : int
+    whole, chosen : Figures
+    """
+
+    rows: Literal["test", "validation"]
+    n_rows: int
+    whole: Figures
+    chosen: Figures
+
+
+@dataclass(frozen=True)
+class About:
+    """Answer "where does this model come from?" long after it was made.
+
+    Attributes
+    ----------
+    target : str
+        Name of the column that is predicted.
+    task : {"classification", "regression"}
+    score_name : str
+        What scores are called: ``"accuracy"``, ``"R²"``.
+    budget : float or None
+        What a prediction was allowed to cost on average, counted as `counting` says.
+    counting : {"full", "decided"}
+    lam : float
+        The point of the path that was taken.
+    n_train, n_validation : int
+        Rows that grew the trees (0 if somebody else did), and rows that counted costs and made choices.
+    created : str
+        Date in ISO 8601.
+    versions : dict of str
+        Of the packages that made it.
+    choices : str
+        What was chosen inside V, in words.
+    tradeoff : dict of lists of float, or None
+        ``full_cost``, ``cost`` and ``score`` of points of the path, from dear to cheap, cross-fitted inside V
+        with refitted leaves (`TradeOff`). None if there were too few rows to know.
+    model : str
+        What was pruned: ``"random-forest"``, or the class of a model that existed already.
+    compared : Compared or None
+    """
+
+    target: str
+    task: Literal["classification", "regression"]
+    score_name: str
+    budget: float | None
+    counting: Literal["full", "decided"]
+    lam: float
+    n_train: int
+    n_validation: int
+    created: str
+    versions: dict[str, str]
+    choices: str
+    tradeoff: dict[str, list[float]] | None
+    model: str = ""
+    compared: Compared | None = None
+
+    def __post_init__(self) -> None:
+        _check(self, _ABOUT)
+        if self.compared is not None:
+            _check(self.compared, _COMPARED)
+            for figures in (self.compared.whole, self.compared.chosen):
+                _check(figures, _FIGURES)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, as a file keeps them."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Any) -> About:
+        """Read what `to_json` gave, or raise InvalidInputError."""
+        parts = _parts(cls, stored)
+        if parts.get("compared") is not None:
+            compared = _parts(Compared, parts["compared"])
+            compared |= {name: Figures(**_parts(Figures, compared[name])) for name in ("whole", "chosen")}
+            parts["compared"] = Compared(**compared)
+        return cls(**parts)
+
+
+# --- Nothing is believed ------------------------------------------------------------------------------------
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_amount(value: Any) -> bool:
+    return _is_number(value) and value >= 0
+
+
+def _or_none(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or check(value)
+
+
+def _one_of(*options: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and value in options
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, [*value, *value.values()]))
+
+
+def _is_tradeoff(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"full_cost", "cost", "score"}
+        and all(isinstance(column, list) and all(map(_is_number, column)) for column in value.values())
+        and len({len(column) for column in value.values()}) == 1
+        and len(value["cost"]) > 0
+    )
+
+
+_FIGURES: dict[str, Callable[[Any], bool]] = {
+    "cost": _is_amount,
+    "decided_cost": _or_none(_is_amount),
+    "score": _or_none(_is_number),
+    "n_features": _is_count,
+    "n_splits": _is_count,
+}
+_COMPARED: dict[str, Callable[[Any], bool]] = {
+    "rows": _one_of("test", "validation"),
+    "n_rows": _is_count,
+    "whole": lambda value: isinstance(value, Figures),
+    "chosen": lambda value: isinstance(value, Figures),
+}
+_ABOUT: dict[str, Callable[[Any], bool]] = {
+    "target": _is_text,
+    "task": _one_of("classification", "regression"),
+    "score_name": _is_text,
+    "budget": _or_none(_is_amount),
+    "counting": _one_of("full", "decided"),
+    "lam": _is_amount,
+    "n_train": _is_count,
+    "n_validation": _is_count,
+    "created": _is_text,
+    "versions": _is_texts,
+    "choices": _is_text,
+    "tradeoff": _or_none(_is_tradeoff),
+    "model": _is_text,
+    "compared": _or_none(lambda value: isinstance(value, Compared)),
+}
+
+
+def _check(part: Any, checks: dict[str, Callable[[Any], bool]]) -> None:
+    for name, is_good in checks.items():
+        if not is_good(getattr(part, name)):
+            raise InvalidInputError(f"{name} of what is said about the model makes no sense.")
+
+
+def _parts(cls: type[Any], stored: Any) -> dict[str, Any]:
+    """A mapping that has all parts of a dataclass without a default, and no others."""
+    known = fields(cls)
+    needed = {field.name for field in known if field.default is MISSING}
+    if not isinstance(stored, dict) or not needed <= stored.keys() <= {field.name for field in known}:
+        raise InvalidInputError(
+            f"what is said about the model must be a mapping with {', '.join(sorted(needed))}."
+        )
+    return dict(stored)

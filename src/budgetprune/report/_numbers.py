@@ -1,0 +1,49 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def short(number: float, n_digits: int = 5) -> float:
+    """Drop digits that nobody reads, which would only make files longer."""
+    return float(f"{float(number):.{n_digits}g}")
+
+
+def amount(number: float) -> str:
+    """An average cost with three digits: 0.0420, 2.31, 12.3, 1,234."""
+    if number == 0:
+        return "0"
+    n_decimals = 2 - int(np.floor(np.log10(abs(number))))
+    return f"{number:,.{min(max(n_decimals, 0), 6)}f}"
+
+
+def plain(number: float) -> str:
+    """A price or the cost of one row, which often is a whole number: 3, 2.5, 1,234."""
+    text = amount(number)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def share(fraction: float) -> str:
+    """A share in per cent, never 0 or 100 by rounding."""
+    if 0 < fraction < 0.005:
+        return "under 1 %"
+    if 0.995 < fraction < 1:
+        return "over 99 %"
+    return f"{100 * fraction:.0f} %"
+
+
+def several(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def joined(items: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def nice(number: float) -> float:
+    """The next number above of the kind 1, 2, 2.5 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(number))
+    return float(next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= number * (1 - 1e-9)))

@@ -1,0 +1,87 @@
+"""From a `Summary` to one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from importlib import resources
+
+from budgetprune._files import written_atomically
+from budgetprune.report._numbers import amount
+from budgetprune.report._summary import Summary
+
+# In the order in which they need each other.
+_SCRIPTS = ("elements.js", "labels.js", "charts.js", "panels.js", "tree.js", "main.js")
+# JSON inside HTML must not end its element, or begin a comment, whatever features are called.
+_UNSAFE = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
+
+
+def write_page(summary: Summary, file: str | os.PathLike[str]) -> None:
+    """Write the page to a file, all at once or not at all."""
+    page = render(summary).encode()
+    with written_atomically(file) as handle:
+        handle.write(page)
+
+
+def render(summary: Summary) -> str:
+    """Fill the template.
+
+    All text from data is escaped. The page's policy allows no connection, and no script but those that are
+    written here, by their hashes.
+    """
+    try:
+        import jinja2
+        from markupsafe import Markup
+        from plotly.offline import get_plotlyjs
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "a report needs jinja2 and plotly: pip install 'budgetprune[report]'", name=error.name
+        ) from error
+    scripts = {
+        "theme": _part("theme.js"),
+        "plotly": get_plotlyjs(),
+        "page": '"use strict";\n{\n' + "\n".join(map(_part, _SCRIPTS)) + "\n}",
+    }
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters["amount"] = amount
+    environment.filters["tied"] = _tied
+    environment.filters["score"] = _score_format(summary)
+    return environment.from_string(_part("report.html.jinja")).render(
+        summary=summary,
+        data=Markup(as_json(summary).translate(_UNSAFE)),
+        policy=_policy(scripts.values()),
+        style=Markup(_part("style.css")),
+        scripts={name: Markup(script) for name, script in scripts.items()},
+    )
+
+
+def as_json(summary: Summary) -> str:
+    """The same summary for programs."""
+    return json.dumps(summary.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _part(name: str) -> str:
+    return resources.files("budgetprune.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _tied(text: str) -> str:
+    """Let numbers stay with their signs and units where lines break."""
+    return text.replace(" %", "\u00a0%").replace("± ", "±\u00a0")
+
+
+def _score_format(summary: Summary) -> Callable[[float], str]:
+    is_share = summary.task == "classification"
+    return lambda score: f"{100 * score:.1f} %" if is_share else f"{score:.3f}"
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    """Forbid everything but these scripts and our styles; Plotly makes images of its own for export."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )

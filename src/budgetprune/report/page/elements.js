@@ -1,0 +1,44 @@
+// Small helpers. Text only ever enters the page as text, never as markup.
+
+const S = JSON.parse(document.getElementById("summary").textContent);
+const whole = S.points[S.points.length - 1];
+const isAccuracy = S.task === "classification";
+
+const $ = (id) => document.getElementById(id);
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "style") Object.assign(made.style, value);
+    else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+function svg(tag, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+const threeDigits = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
+const fewDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const oneDecimal = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+
+const amount = (x) => (x === 0 ? "0" : Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : threeDigits.format(x));
+const plain = (x) => fewDigits.format(x);
+const inCents = (x) => (x > 0 && x < 0.005 ? "< 0.01" : x.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
+const percent = (x) => (x > 0 && x < 0.005 ? "<\u00a01\u00a0%" : x > 0.995 && x < 1 ? ">\u00a099\u00a0%" : `${Math.round(100 * x)}\u00a0%`);
+const score = (x) => (isAccuracy ? `${(100 * x).toFixed(1)}\u00a0%` : x.toFixed(3));
+// Numbers stay with their signs and units when lines break.
+const tied = (text) => text.replace(/ %/g, "\u00a0%").replace(/± /g, "±\u00a0");
+const withUnit = (text) => (S.unit ? `${text} ${S.unit}` : text);
+const capitalised = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// Plotly reads a little markup in its texts; what comes from data must not be markup.
+const literal = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const narrow = () => window.innerWidth < 600;

@@ -1,0 +1,118 @@
+// One state, one function that draws it, and the controls that change it.
+
+const state = { point: S.delivered, counting: S.counting };
+const slider = $("slider");
+let isDrawing = false;
+let announcement = 0;
+
+function draw() {
+  const point = S.points[state.point];
+  const outcome = point[state.counting];
+  const { words } = outcome;
+  $("name").textContent = point.name;
+  $("value").textContent = `${withUnit(amount(outcome.cost))} · ${S.score_name} ${score(outcome.score)}`;
+  $("back").disabled = state.point === S.delivered;
+  for (const name of ["verdict", "spread", "bought", "wrong"]) $(`${name}-words`).textContent = tied(words[name]);
+  $("curve").setAttribute("aria-label", `${capitalised(S.score_name)} against cost of all points. Shown: ${words.value}. ${words.verdict}`);
+  $("spread").setAttribute("aria-label", `Distribution of the cost of a prediction. ${words.spread}`);
+  drawFigures(state);
+  drawCurve(state);
+  drawSpread(state);
+  drawSources(state);
+  if (isAccuracy) drawMatrix(state);
+  else {
+    $("residuals").setAttribute("aria-label", `Distribution of prediction minus truth. ${words.wrong}`);
+    drawResiduals(state);
+  }
+  drawChoices(state, go);
+  if (S.stories.length) drawStories(state);
+  drawUsage(state);
+  drawTree(state);
+}
+
+function redraw() {
+  if (isDrawing) return;
+  isDrawing = true;
+  requestAnimationFrame(() => {
+    isDrawing = false;
+    draw();
+  });
+}
+
+// The slider says where it is; what that means is read out once it rests.
+function say() {
+  clearTimeout(announcement);
+  announcement = setTimeout(() => {
+    $("live").textContent = S.points[state.point][state.counting].words.verdict;
+  }, 600);
+}
+
+function moved() {
+  slider.value = state.point;
+  slider.setAttribute("aria-valuetext", S.points[state.point][state.counting].words.value);
+  redraw();
+}
+
+function go(point) {
+  state.point = point;
+  moved();
+  say();
+}
+
+function showTheme() {
+  applyTheme();
+  const isDark = document.documentElement.dataset.theme === "dark";
+  $("theme").setAttribute("aria-pressed", isDark);
+  redraw();
+}
+
+slider.max = S.points.length - 1;
+slider.addEventListener("input", () => go(Number(slider.value)));
+$("back").addEventListener("click", () => go(S.delivered));
+for (const choice of document.querySelectorAll("input[name=counting]")) {
+  choice.checked = choice.value === S.counting;
+  choice.addEventListener("change", () => {
+    state.counting = choice.value;
+    go(state.point);
+  });
+}
+$("theme").addEventListener("click", () => {
+  chosenTheme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  showTheme();
+});
+systemIsDark.addEventListener("change", showTheme);
+let lastWidth = window.innerWidth;
+addEventListener("resize", () => {
+  if (window.innerWidth !== lastWidth) redraw(); // on phones the height changes with every scroll
+  lastWidth = window.innerWidth;
+});
+
+// Where the delivered model is on the rail: the thumb's middle never reaches the ends.
+$("mark").style.left = `calc(8px + (100% - 16px) * ${S.delivered / (S.points.length - 1)})`;
+
+// Paper is white and as wide as it is; charts are drawn anew for it.
+const onPaper = { curve: ["670px", "340px"], spread: ["670px", "190px"], residuals: ["670px", "190px"], tree: ["670px", ""] };
+
+function resizeCharts(sizeOf) {
+  for (const name of Object.keys(onPaper).filter((each) => $(each) !== null)) {
+    [$(name).style.width, $(name).style.height] = sizeOf(name);
+  }
+  draw();
+}
+
+addEventListener("beforeprint", () => {
+  document.documentElement.dataset.theme = "light";
+  resizeCharts((name) => onPaper[name]);
+});
+addEventListener("afterprint", () => {
+  applyTheme();
+  resizeCharts(() => ["", ""]);
+});
+
+moved();
+draw();
+document.getElementById("curve").on("plotly_click", ({ points }) => {
+  const clicked = points.find((point) => point.customdata !== undefined);
+  if (clicked) go(clicked.customdata);
+});
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,94 @@
+// One tree: what stays in red, what was cut in grey; and the same as nested text.
+
+const childrenOf = S.tree.parent.map(() => []);
+S.tree.parent.forEach((parent, h) => parent >= 0 && childrenOf[parent].push(h));
+
+function staysSplit(point, h) {
+  if (!childrenOf[h].length) return false;
+  if (point.kind === "unpruned") return true;
+  if (point.kind === "delivered") return S.tree.is_delivered[h];
+  return S.tree.critical_lambda[h] === null || S.tree.critical_lambda[h] > point.lam;
+}
+
+// Across by leaf, down by depth; nodes are in pre-order, so children have larger numbers.
+function treePlaces() {
+  const depth = [];
+  S.tree.parent.forEach((parent, h) => depth.push(parent < 0 ? 0 : depth[parent] + 1));
+  const across = new Array(depth.length);
+  let nLeaves = 0;
+  for (let h = 0; h < depth.length; h++) if (!childrenOf[h].length) across[h] = nLeaves++;
+  for (let h = depth.length - 1; h >= 0; h--) {
+    const [first, second] = childrenOf[h];
+    if (first !== undefined) across[h] = (across[first] + across[second]) / 2;
+  }
+  return { depth, across, nLeaves };
+}
+
+const places = treePlaces();
+
+function drawTree(state) {
+  const point = S.points[state.point];
+  const width = Math.max($("tree").clientWidth, 280);
+  const [side, top, step] = [12, 12, 46];
+  const bottom = top + (Math.max(...places.depth) + 0.6) * step;
+  const x = (h) => side + ((places.across[h] + 0.5) * (width - 2 * side)) / places.nLeaves;
+  const y = (h) => top + places.depth[h] * step;
+  const [gone, stays, dots, texts] = [[], [], [], []];
+  const isReached = [];
+  S.tree.parent.forEach((parent, h) => {
+    isReached[h] = parent < 0 || (isReached[parent] && staysSplit(point, parent));
+    if (parent >= 0) {
+      // Across, round the corner, and down: the room below a split is for its question.
+      const round = Math.sign(x(h) - x(parent)) * Math.min(7, Math.abs(x(h) - x(parent)));
+      const line = `M${x(parent)} ${y(parent)}H${x(h) - round}Q${x(h)} ${y(parent)} ${x(h)} ${y(parent) + Math.abs(round)}V${y(h)}`;
+      (isReached[h] ? stays : gone).push(line);
+    }
+    if (isReached[h] && !staysSplit(point, h)) dots.push(svg("circle", { class: "leaf", cx: x(h), cy: y(h), r: 4 }));
+    else if (!isReached[h] && !childrenOf[h].length) dots.push(svg("circle", { class: "twig", cx: x(h), cy: y(h), r: 1.6 }));
+    if (isReached[h]) texts.push(h);
+  });
+  const drawing = svg(
+    "svg", { class: "tree", viewBox: `0 0 ${width} ${bottom}`, "aria-hidden": "true" },
+    svg("path", { class: "gone", d: gone.join("") }), svg("path", { class: "stays", d: stays.join("") }), ...dots,
+  );
+  $("tree").replaceChildren(drawing);
+  labelTree(drawing, texts, point, x, y, width);
+  $("tree-words").textContent = point.tree;
+  $("outline").replaceChildren(outline(0, point));
+}
+
+const answerOf = (h, point) => (point.kind === "delivered" && S.tree.refitted[h]) || S.tree.answer[h];
+
+// Labels that would cover others are left out; the text below has them all.
+function labelTree(drawing, nodes, point, x, y, width) {
+  const taken = [];
+  const byDepth = [...nodes].sort((a, b) => places.depth[a] - places.depth[b]);
+  for (const h of byDepth) {
+    const isSplit = staysSplit(point, h);
+    const text = svg("text", { class: isSplit ? "question" : "answer", x: x(h), y: y(h) + (isSplit ? 16 : 18), "text-anchor": "middle" });
+    text.textContent = isSplit ? S.tree.question[h] : answerOf(h, point);
+    drawing.append(text);
+    const half = text.getComputedTextLength() / 2;
+    const middle = Math.min(Math.max(x(h), half + 2), width - half - 2);
+    text.setAttribute("x", middle);
+    const box = [middle - half - 4, middle + half + 4, Number(text.getAttribute("y")) - 12, Number(text.getAttribute("y")) + 4];
+    const isFree = 2 * half < width && taken.every(([l, r, t, b]) => box[1] < l || box[0] > r || box[3] < t || box[2] > b);
+    if (isFree) taken.push(box);
+    else text.remove();
+  }
+}
+
+function outline(h, point) {
+  const list = element("ul", h === 0 ? { class: "outline" } : {});
+  if (!staysSplit(point, h)) {
+    list.append(element("li", {}, answerOf(h, point)));
+    return list;
+  }
+  const branch = (words, child) => {
+    const isLeaf = !staysSplit(point, child);
+    return element("li", {}, `${words}: `, isLeaf ? answerOf(child, point) : outline(child, point));
+  };
+  const [yes, no] = childrenOf[h];
+  list.append(element("li", {}, `${S.tree.question[h]}?`), branch("yes", yes), branch("no", no));
+  return list;
+}

@@ -1,0 +1,26 @@
+"""Run a page's blocks in their order, as a reader would type them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+from typer.testing import CliRunner
+
+from budgetprune._commands._app import app
+
+
+def run_blocks(page: str, name: str) -> dict[str, Any]:
+    """Run Python in one namespace, which is returned, and commands in the same folder."""
+    names: dict[str, Any] = {}
+    for language, block in re.findall(r"```(python|console)\n(.*?)```", page, flags=re.DOTALL):
+        if language == "python":
+            exec(compile(block, name, "exec"), names)
+            continue
+        for line in block.splitlines():
+            program, *words = shlex.split(line.removeprefix("$ "))
+            assert program == "budgetprune"
+            outcome = CliRunner().invoke(app, words)
+            assert outcome.exit_code == 0, (line, outcome.output, outcome.exception)
+    return names

@@ -1,0 +1,355 @@
+"""The page in a real browser: it moves, it says the same everywhere, and it talks to nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from budgetprune.report import summarise, write_page
+
+from .browser import find_browser
+from .models import HOSTILE, case
+
+pytest.importorskip("plotly")
+pytest.importorskip("jinja2")
+playwright = pytest.importorskip("playwright.sync_api")
+
+BROWSER = find_browser()
+if BROWSER is None and os.environ.get("BUDGETPRUNE_BROWSER_TESTS") != "required":
+    pytest.skip("no browser is installed: make test-browser gets one", allow_module_level=True)
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 375, "height": 740}
+NAMES = ("cancer", "diabetes", "hostile", "wide")
+# Machines that are busy with other tests are slow; nothing here should ever wait that long. (Milliseconds.)
+PATIENCE = 90_000
+
+
+@dataclass
+class Look:
+    """A page that is open, with all that it complained about and all that it asked for."""
+
+    page: playwright.Page
+    stored: dict
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def text(self, name: str) -> str:
+        return self.page.locator(f"#{name}").inner_text().replace("\u00a0", " ")
+
+    def settle(self) -> None:
+        """Wait for the next frame, in which changes are drawn."""
+        self.page.evaluate("() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+    def wait_for(self, condition: str) -> None:
+        """Wait until something is true. (Playwright's own way evaluates text, which the page forbids.)"""
+        end = time.monotonic() + PATIENCE / 1000
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < end, condition
+            self.page.wait_for_timeout(50)
+
+    def press(self, *keys: str) -> None:
+        self.page.locator("#slider").focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.settle()
+
+    @property
+    def position(self) -> int:
+        return int(self.page.locator("#slider").input_value())
+
+    @property
+    def point(self) -> dict:
+        return self.stored["points"][self.position]
+
+    def colour(self, selector: str, what: str = "color") -> str:
+        return self.page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{what}")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    for name in NAMES:
+        found = case(name)
+        summary = summarise(found.model, found.X, found.y, unit=HOSTILE if name == "hostile" else "EUR")
+        write_page(summary, folder / f"{name}.html")
+        (folder / f"{name}.json").write_text(json.dumps(summary.to_json()), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as running:
+        # Containers have no user namespaces for the sandbox, and little shared memory.
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+        made = running.chromium.launch(executable_path=BROWSER, args=arguments, timeout=PATIENCE)
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def pages(browser, files):
+    """Each page is opened once in light and once in dark."""
+    opened: dict[tuple[str, str], Look] = {}
+
+    def open_page(name: str, scheme: str) -> Look:
+        context = browser.new_context(viewport=DESKTOP, color_scheme=scheme)
+        stored = json.loads((files / f"{name}.json").read_text(encoding="utf-8"))
+        found = Look(context.new_page(), stored)
+        page = found.page
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: found.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (found.complaints.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: found.requests.append(request.url))
+        page.goto(Path(files / f"{name}.html").as_uri())
+        found.wait_for("document.documentElement.dataset.ready === 'yes'")
+        return found
+
+    def find(name: str, scheme: str = "light") -> Look:
+        if (name, scheme) not in opened:
+            opened[name, scheme] = open_page(name, scheme)
+        return opened[name, scheme]
+
+    return find
+
+
+@pytest.fixture
+def look(pages):
+    """Open pages as they are at first; at the end, none may have complained or asked for anything."""
+    used: list[Look] = []
+
+    def find(name: str, size: dict = DESKTOP, scheme: str = "light") -> Look:
+        found = pages(name, scheme)
+        used.append(found)
+        found.page.set_viewport_size(size)
+        found.page.locator(f"input[name=counting][value={found.stored['counting']}]").check()
+        if found.page.locator("#back").is_enabled():
+            found.page.locator("#back").click()
+        found.settle()
+        return found
+
+    yield find
+    for found in used:
+        assert found.complaints == []
+        outside = [url for url in found.requests[1:] if not url.startswith(("data:", "blob:"))]
+        assert outside == []
+
+
+def test_it_opens_at_the_delivered_model(look):
+    found = look("cancer")
+    assert found.position == found.stored["delivered"]
+    assert found.text("name") == "Your model"
+    words = found.point["decided"]["words"]
+    for name in ("verdict", "spread", "bought", "wrong"):
+        assert found.text(f"{name}-words") == words[name]
+    assert found.page.locator("#back").is_disabled()
+
+
+def test_the_slider_moves_the_numbers(look):
+    found = look("cancer")
+    seen = set()
+    for key in ("Home", "ArrowRight", "End"):
+        found.press(key)
+        assert found.text("name") == found.point["name"]
+        outcome = found.point["decided"]
+        assert found.text("verdict-words") == outcome["words"]["verdict"]
+        assert found.text("score") == f"{100 * outcome['score']:.1f} %"
+        assert float(found.text("cost")) == pytest.approx(outcome["cost"], rel=0.01)
+        assert found.text("more-words") == outcome["words"]["more"]
+        assert found.text("tree-words") == found.point["tree"]
+        shares = found.page.locator("#sources tr .number.after").all_inner_texts()[::2]
+        assert len(shares) == found.stored["n_listed"]
+        counts = found.page.locator("#matrix td:not(.share)").all_inner_texts()
+        assert list(map(int, counts)) == [count for row in outcome["confusion"] for count in row]
+        seen.add((found.text("cost"), found.text("tree-words"), tuple(shares), found.text("stories")))
+    assert len(seen) == 3
+
+
+def test_keys(look):
+    found = look("cancer")
+    last = len(found.stored["points"]) - 1
+    found.press("End")
+    assert found.position == last
+    assert found.text("name") == "Whole forest"
+    found.press("Home")
+    assert found.position == 0
+    assert found.text("cost") == "0"
+    found.press("ArrowRight", "ArrowUp")
+    assert found.position == 2
+    found.press("ArrowLeft")
+    slider = found.page.locator("#slider")
+    assert slider.get_attribute("aria-valuetext") == found.point["decided"]["words"]["value"]
+    assert found.page.evaluate("document.activeElement.id") == "slider"
+    found.page.keyboard.press("Tab")
+    assert found.page.evaluate("document.activeElement.id") == "back"
+    found.page.keyboard.press("Enter")
+    found.settle()
+    assert found.position == found.stored["delivered"]
+
+
+def test_the_mouse_finds_points(look):
+    found = look("cancer")
+    found.press("Home")
+    found.page.locator("#more-go").click()
+    found.settle()
+    assert found.position == found.stored["points"][0]["decided"]["more"]["point"]
+    page, whole = found.page, found.stored["points"][-1]["full"]
+    page.locator("#curve").evaluate("e => e.scrollIntoView({ block: 'center' })")
+    marks = page.locator("#curve .scatterlayer .trace", has=page.locator("path.point"))
+    box = marks.nth(2).bounding_box()  # the first mark above the two lines is the whole forest
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    found.wait_for("document.querySelector('#curve .hoverlayer').textContent !== ''")
+    before = found.position
+    page.mouse.click(x, y)
+    found.wait_for(f"Number(document.getElementById('slider').value) !== {before}")
+    assert found.point["full"]["cost"] == pytest.approx(whole["cost"], rel=0.02)
+
+
+def test_both_ways_to_count(look):
+    found = look("cancer")
+    found.press("End")
+    decided = found.text("cost")
+    found.page.locator("input[name=counting][value=full]").check()
+    found.settle()
+    assert found.text("verdict-words") == found.point["full"]["words"]["verdict"]
+    assert float(found.text("cost")) > float(decided)
+
+
+def test_what_is_read_out(look):
+    found = look("cancer")
+    for key in ("Home", "End"):
+        found.press(key)
+        expected = json.dumps(found.point["decided"]["words"]["verdict"])
+        found.wait_for(f"document.getElementById('live').textContent === {expected}")
+    labels = found.page.locator("[role=img]").evaluate_all(
+        "all => all.map(e => e.getAttribute('aria-label'))"
+    )
+    assert len(labels) > 5
+    assert all(labels)
+    assert found.point["decided"]["words"]["value"] in labels[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_wider_than_the_screen(look, name):
+    found = look(name)
+    for width, key in [(1280, "End"), (768, "Home"), (375, "End"), (375, "Home"), (320, "ArrowRight")]:
+        found.page.set_viewport_size({"width": width, "height": 740})
+        found.press(key)
+        wide = found.page.evaluate(
+            """() => [...document.querySelectorAll('body *')]
+                .filter(e => e.checkVisibility() && !e.closest('.scroll, .hidden, .skip, svg'))
+                .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+                .map(e => e.outerHTML.slice(0, 80))"""
+        )
+        assert wide == []
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_charts_are_as_wide_as_their_place(look):
+    found = look("cancer", PHONE)
+    for turn in ({"width": 740, "height": 375}, PHONE):
+        found.page.set_viewport_size(turn)
+        found.wait_for(
+            """() => ['curve', 'spread'].every(id => {
+                const chart = document.getElementById(id);
+                return Math.abs(chart.querySelector('.main-svg').clientWidth - chart.clientWidth) <= 1;
+            })"""
+        )
+
+
+def contrast(first: str, second: str) -> float:
+    """Ratio of luminances, as WCAG defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark(look, scheme):
+    found = look("cancer", scheme=scheme)
+    paper = found.colour("body", "backgroundColor")
+    is_dark = sum(map(int, re.findall(r"\d+", paper)[:3])) < 300
+    assert is_dark == (scheme == "dark")
+    for selector in ("h1", ".facts", "#cost", "#cost-before", "#name", ".notes", "summary", ".number.before"):
+        assert contrast(found.colour(selector), paper) >= 4.5, selector
+    for selector in (".story h3", ".story .values", ".story .scale"):
+        assert contrast(found.colour(selector), found.colour(".story", "backgroundColor")) >= 4.5, selector
+    for label in ("#curve .xtick text", "#curve .annotation-text", "#spread .xtick text"):
+        assert contrast(found.colour(label, "fill"), paper) >= 4.5, label
+
+
+def test_the_system_may_change_its_mind(look):
+    found = look("cancer")
+    light = found.colour("#curve .xtick text", "fill")
+    found.page.emulate_media(color_scheme="dark")
+    found.wait_for("document.documentElement.dataset.theme === 'dark'")
+    found.settle()
+    assert found.colour("#curve .xtick text", "fill") != light
+    found.page.emulate_media(color_scheme="light")
+    found.wait_for("document.documentElement.dataset.theme === 'light'")
+
+
+def test_the_toggle_beats_the_system(look):
+    found = look("cancer", scheme="dark")
+    dark, label = found.colour("body", "backgroundColor"), found.colour("#curve .xtick text", "fill")
+    found.page.locator("#theme").click()
+    found.settle()
+    assert found.colour("body", "backgroundColor") != dark
+    assert found.colour("#curve .xtick text", "fill") != label
+    found.page.locator("#theme").click()
+    found.settle()
+    assert found.colour("body", "backgroundColor") == dark
+
+
+def test_names_from_data_stay_text(look):
+    found = look("hostile")
+    assert found.page.locator("b[onclick]").count() == 0
+    assert found.page.locator("img").count() == 0
+    shown = found.page.locator("#sources th").all_inner_texts()
+    visible = " ".join(HOSTILE.split())
+    assert any(visible in " ".join(words.split()) for words in shown)
+    assert "</script><b onclick" in found.page.locator("#curve .xtitle").text_content()
+    found.press("End", "Home")
+
+
+def test_numbers_instead_of_labels(look):
+    found = look("diabetes")
+    assert found.page.locator("#matrix").count() == 0
+    bars = found.page.locator("#residuals .bars path")
+    assert bars.count() == len(found.stored["residual_edges"]) - 1
+    before = bars.evaluate_all("all => all.map(e => e.getAttribute('d')).join()")
+    found.press("Home")
+    assert bars.evaluate_all("all => all.map(e => e.getAttribute('d')).join()") != before
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_paper(look, scheme):
+    """Charts fit, the ink is dark, and controls are left out."""
+    found = look("cancer", scheme=scheme)
+    page = found.page
+    page.emulate_media(media="print", color_scheme=scheme)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    width = page.evaluate("document.getElementById('main').clientWidth")
+    for chart in ("curve", "spread"):
+        assert page.locator(f"#{chart} .main-svg").first.evaluate("e => e.clientWidth") <= min(width, 680)
+    assert contrast(found.colour("#curve .xtick text", "fill"), "rgb(255, 255, 255)") >= 4.5
+    assert contrast(found.colour("#verdict-words"), "rgb(255, 255, 255)") >= 4.5
+    assert not page.locator("#slider").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen", color_scheme=scheme)
+    found.settle()
+    assert page.locator("#slider").is_visible()
+    assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")

@@ -1,0 +1,169 @@
+"""Files of rows: what is in them is read, and what is wrong with them is said."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from budgetprune import InvalidInputError
+from budgetprune.tables import read_table, sort_columns
+
+FRAME = pd.DataFrame(
+    {"a": [1.5, None, -3.0], "b": ["x", "y", None], "c": [True, False, True], "y": [0, 1, 0]}
+)
+
+
+def check(table, kind):
+    assert table.kind == kind
+    columns = sort_columns(table, without={"y"})
+    assert columns.names == ("a", "b", "c")
+    assert columns.is_categorical == [False, True, True]
+    assert columns.frame["a"].dtype == np.float64
+    assert columns.frame["a"].fillna(9).tolist() == [1.5, 9, -3]
+    assert columns.frame["b"].cat.codes.tolist() == [0, 1, -1]
+    assert columns.frame["c"].cat.categories.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_csv(tmp_path, separator):
+    FRAME.to_csv(tmp_path / "t.csv", sep=separator, index=False)
+    check(read_table(tmp_path / "t.csv"), "csv")
+
+
+def test_csv_that_is_packed_and_has_a_mark_of_its_bytes(tmp_path):
+    with gzip.open(tmp_path / "t.csv.gz", "wb") as handle:
+        handle.write(b"\xef\xbb\xbf" + FRAME.to_csv(index=False).encode())
+    check(read_table(tmp_path / "t.csv.gz"), "csv")
+
+
+def test_parquet(tmp_path):
+    FRAME.set_index(np.array([5, 6, 7])).to_parquet(tmp_path / "t.parquet")
+    check(read_table(tmp_path / "t.parquet"), "parquet")
+    FRAME.assign(b=FRAME["b"].astype("category")).to_parquet(tmp_path / "u.pq")
+    check(read_table(tmp_path / "u.pq"), "parquet")
+
+
+def test_svmlight_has_the_numbers_of_the_file(tmp_path):
+    X, y = np.array([[0, 1.5, 0], [2, 0, 0], [0, 0, 3]]), np.array([1, 0, 1])
+    dump_svmlight_file(X, y, str(tmp_path / "one.svm"), zero_based=False)
+    one = read_table(tmp_path / "one.svm")
+    assert list(one.frame) == ["label", "x1", "x2", "x3"]
+    assert one.frame.to_numpy()[:, 1:].tolist() == X.tolist()
+    dump_svmlight_file(X, y, str(tmp_path / "zero.svmlight"), zero_based=True)
+    zero = read_table(tmp_path / "zero.svmlight")
+    assert list(zero.frame) == ["label", "x0", "x1", "x2"]
+    assert zero.frame["label"].tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.xls", b"a,y\n1,2\n", "an ending that says nothing"),
+        ("t.csv", b"", "first line is empty"),
+        ("t.csv", b"a,y\n", "it has no rows"),
+        ("t.csv", b"a,a,y\n1,2,3\n", "more than one column called 'a'"),
+        ("t.csv", b"a,y\n1,2\n1,2,3\n", "cannot be read"),
+        ("t.csv", b"a,y\n1,2,3\n1,2,3\n", "cannot be read"),
+        ("t.csv", "a,y\nä,2\n".encode("latin-1"), "no text in UTF-8"),
+        ("t.csv", b'a,y\n"1,2\n', "cannot be read"),
+        ("t.parquet", b"a,y\n1,2\n", "cannot be read"),
+        ("t.svm", b"a,y\n1,2\n", "cannot be read"),
+        ("t.csv.gz", b"a,y\n1,2\n", "cannot be read"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidInputError, match=words) as caught:
+        read_table(tmp_path / name)
+    assert str(tmp_path / name) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"t\.csv cannot be read: No such file"):
+        read_table(tmp_path / "t.csv")
+
+
+# --- Columns ------------------------------------------------------------------------------------------------
+
+
+def columns_of(tmp_path, text, **how):
+    (tmp_path / "t.csv").write_text(text)
+    return sort_columns(
+        read_table(tmp_path / "t.csv", as_text=how.get("categorical", ())), without={"y"}, **how
+    )
+
+
+def test_text_among_numbers_is_refused_with_its_line(tmp_path):
+    """Lines, not rows: quoted text takes two of them, and one is empty."""
+    text = 'a,b,y\n1,"two\nlines",0\n\n2,c,1\nn.d.,c,0\n3,c,1\n'
+    words = r"column 'a' holds numbers, but also text: 'n\.d\.' in line 6 of .*t\.csv \(1 of 4 values .*"
+    words += r"Clean it .*, or take it for categories: --categorical a\."
+    with pytest.raises(InvalidInputError, match=words):
+        columns_of(tmp_path, text)
+    columns = columns_of(tmp_path, text, categorical=["a"])
+    assert columns.frame["a"].cat.categories.tolist() == ["1", "2", "3", "n.d."]
+
+
+def test_text_with_a_few_numbers_is_text(tmp_path):
+    columns = columns_of(tmp_path, "a,y\nx,0\n7,1\nz,0\n,1\n")
+    assert columns.frame["a"].cat.categories.tolist() == ["7", "x", "z"]
+
+
+def test_missing_values_are_no_text(tmp_path):
+    columns = columns_of(tmp_path, "a,b,y\n1,,0\nNA,,1\n,,0\nnan,,1\n")
+    assert columns.is_categorical == [False, False]
+    assert columns.frame["a"].count() == 1
+    assert columns.frame["b"].count() == 0
+
+
+@pytest.mark.parametrize("huge", ["inf", "-inf", "4e+38"])
+def test_numbers_that_are_too_large_are_refused(tmp_path, huge):
+    words = rf"column 'a' holds {re.escape(huge)} in line 3 of .*too large"
+    with pytest.raises(InvalidInputError, match=words):
+        columns_of(tmp_path, f"a,y\n1,0\n{huge},1\n")
+
+
+def test_dates_are_refused(tmp_path):
+    frame = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2021-01-01"]), "y": [0, 1]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match=r"column 'when' of .* holds dates or times; .*--drop when"):
+        sort_columns(read_table(tmp_path / "t.parquet"), without={"y"})
+
+
+@pytest.mark.parametrize(
+    ("written", "labels"),
+    [
+        (["1", "2", ""], [1, 2]),
+        (["01", "2", "1"], ["01", "1", "2"]),
+        (["true", "False", ""], [False, True]),
+        (["a", "True", "1"], ["1", "True", "a"]),
+    ],
+)
+def test_categories_are_what_all_of_them_are(tmp_path, written, labels):
+    lines = "".join(f"{label},{k % 2}\n" for k, label in enumerate(written))
+    columns = columns_of(tmp_path, f"a,y\n{lines}", categorical=["a"])
+    assert columns.frame["a"].cat.categories.tolist() == labels
+
+
+def test_whole_numbers_with_gaps_are_the_same_categories_in_parquet(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0, None], "y": [0, 1, 0]}).to_parquet(tmp_path / "t.parquet")
+    columns = sort_columns(read_table(tmp_path / "t.parquet"), without={"y"}, categorical=["a"])
+    assert columns.frame["a"].cat.categories.tolist() == [1, 2]
+
+
+def test_doubts(tmp_path):
+    lines = "".join(f"name {k},{k % 3},{k % 2}\n" for k in range(30))
+    columns = columns_of(tmp_path, f"who,b,y\n{lines}")
+    (doubt,) = columns.doubts()
+    assert "column 'who' has 30 different texts in 30 rows" in doubt
+
+
+def test_nothing_to_predict_from(tmp_path):
+    with pytest.raises(InvalidInputError, match="has no column to predict from"):
+        columns_of(tmp_path, "y\n1\n2\n")

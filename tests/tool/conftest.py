@@ -1,0 +1,42 @@
+"""A folder of files that tests read and never change, and models that were made of them once."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from budgetprune import cli
+
+from .commands import COSTS, Run, patients, runner
+
+
+@pytest.fixture
+def run(capfd) -> Run:
+    return runner(capfd)
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory) -> SimpleNamespace:
+    """``data``, ``test`` and ``costs``, and ``model``: what fit makes of them for a budget of 13.5."""
+    folder: Path = tmp_path_factory.mktemp("clinic")
+    names = {name: folder / f"{name}.csv" for name in ("data", "test", "costs")}
+    found = SimpleNamespace(folder=folder, model=folder / "ill.budgetprune", **names)
+    patients(500, seed=0).drop(columns="risk").to_csv(found.data, index=False)
+    patients(300, seed=1).drop(columns="risk").to_csv(found.test, index=False)
+    found.costs.write_text(COSTS)
+    words = ["fit", found.data, "--target", "ill", "--costs", found.costs, "--budget", 13.5, "--trees", 12]
+    words += ["--test", found.test, "--out", found.model, "--json"]
+    out = io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(io.StringIO()) as err,
+        pytest.raises(SystemExit) as end,
+    ):
+        cli.main(list(map(str, words)))
+    assert end.value.code == 0, err.getvalue()
+    found.said, found.told = out.getvalue(), err.getvalue()
+    return found
