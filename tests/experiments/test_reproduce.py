@@ -63,9 +63,19 @@ def test_tables_and_files_are_told(monkeypatch, capfd, tmp_path):
     assert "3 of 6 parts are kept from an earlier run" in err
 
 
+def test_for_scripts(monkeypatch, capfd, tmp_path):
+    words = ["table1", "--repeats", 1, "--out", tmp_path]
+    assert run(monkeypatch, capfd, *words, "--quiet", toy=Toy()) == (0, "", "")
+    status, out, err = run(monkeypatch, capfd, *words, "--quiet", "--json", toy=Toy())
+    assert (status, err) == (0, "")
+    assert json.loads(out) == json.loads((tmp_path / "toy" / "result.json").read_text())
+
+
 def test_a_part_that_fails(monkeypatch, capfd, tmp_path):
     for error, has_trace in ((InvalidInputError("no rows"), False), (ZeroDivisionError("oops"), True)):
         toy = Toy("seed 0, b", error)
+        if has_trace:
+            monkeypatch.setenv("BUDGETPRUNE_TRACEBACK", "1")
         status, out, err = run(monkeypatch, capfd, "table1", "--out", tmp_path / str(has_trace), toy=toy)
         assert status == 1
         assert out == ""
@@ -74,6 +84,7 @@ def test_a_part_that_fails(monkeypatch, capfd, tmp_path):
             in err
         )
         assert ("Traceback" in err) == has_trace  # only where nobody has foreseen it
+        assert ("nobody has foreseen this" in err) == has_trace
         assert toy.calls == ["seed 0, a", "seed 0, b"]
 
 

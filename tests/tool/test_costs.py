@@ -48,6 +48,15 @@ def test_to_the_screen(files, run):
     check_refused(run("costs", "init", files.data), "--target COLUMN")
 
 
+def test_for_scripts(files, run, tmp_path):
+    words = ["costs", "init", files.data, "--target", "ill", "--drop", "age", "--json", "--quiet"]
+    names = ["town", "smoker", "grade", "lab", "marker"]
+    assert run(*words).json == {"columns": names, "target": "ill", "written": None}
+    costs = tmp_path / "costs.csv"
+    assert run(*words, "--out", costs).json["written"] == str(costs)
+    assert costs.read_text().count("\n") == 6
+
+
 def test_help_says_how(run):
     said = " ".join(run("costs", "init", "--help").out.split())
     assert '",10,blood draw"' in said

@@ -22,6 +22,7 @@ def init(
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     force: Annotated[bool, typer.Option("--force", help="Replaces a price list that is there.")] = False,
+    as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a price list to fill in: a line for each column of a table.
@@ -33,7 +34,7 @@ def init(
 
     Example: budgetprune costs init patients.csv --target ill --out costs.csv
     """
-    talk = Talk(quiet=quiet)
+    talk = Talk(quiet=quiet, as_json=as_json)
     options.check_out(out)
     if out is not None and out.exists() and not force:
         raise InvalidInputError(
@@ -44,11 +45,14 @@ def init(
 
     columns, name = read_columns(talk, data, target=target, categorical=categorical or (), drop=drop or ())
     text = price_list_template(columns)
+    if out is not None:
+        with written_atomically(out) as handle:
+            handle.write(text.encode())
+    talk.result({"columns": columns.names, "target": name, "written": None if out is None else str(out)})
     if out is None:
-        typer.echo(text, nl=False)
+        if not as_json:
+            typer.echo(text, nl=False)
         return
-    with written_atomically(out) as handle:
-        handle.write(text.encode())
     talk.show(
         f"Written: {out}, with {len(columns.names)} columns. Fill in the costs, then run: "
         f"budgetprune fit {data} --target {name} --costs {out} --budget ... --out model.budgetprune"

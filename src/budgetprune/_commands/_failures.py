@@ -68,12 +68,17 @@ def failing_in_one_line() -> Iterator[None]:
             _fail_without(absent, EXTRAS[absent])
         if hasattr(error, "format_message"):  # wrong options and arguments; Typer has moved their class about
             fail(_usage(error), WRONG)
-        if os.environ.get("BUDGETPRUNE_TRACEBACK"):
-            traceback.print_exc()
-        fail(
-            f"{type(error).__name__}: {error} (nobody has foreseen this: please report it, with what "
-            "BUDGETPRUNE_TRACEBACK=1 in the environment adds)"
-        )
+        fail_unforeseen(error, f"{type(error).__name__}: {error}")
+
+
+def fail_unforeseen(error: BaseException | None, message: str) -> NoReturn:
+    """Say that something is wrong with the program; where, only to those who want to know."""
+    if os.environ.get("BUDGETPRUNE_TRACEBACK"):
+        traceback.print_exception(error)
+    fail(
+        f"{message} (nobody has foreseen this: please report it, with what BUDGETPRUNE_TRACEBACK=1 in the "
+        "environment adds)"
+    )
 
 
 def _usage(error: Exception) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import traceback
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from budgetprune._commands._failures import fail, needs_extra
+from budgetprune._commands import _options as shared
+from budgetprune._commands._failures import fail, fail_unforeseen, needs_extra
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.experiments import NAMES, Options, find_experiment
 
@@ -19,6 +20,10 @@ def _show_names(is_wanted: bool) -> None:
         for name in NAMES:
             typer.echo(f"{name:{width}}  {find_experiment(name).title}")
         raise typer.Exit
+
+
+def _tell(line: str) -> None:
+    typer.echo(f"budgetprune: {line}", err=True)
 
 
 def reproduce(
@@ -42,6 +47,8 @@ def reproduce(
         bool,
         typer.Option("--list", callback=_show_names, is_eager=True, help="Say what the names stand for."),
     ] = False,
+    as_json: shared.Json = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Repeat an experiment of the paper: results as JSON, a table, and a figure.
 
@@ -64,18 +71,20 @@ def reproduce(
             raise typer.BadParameter(str(error)) from error
     again = "what is finished is kept: the same command goes on from there."
     try:
-        outcome = reproduce(
-            experiment, options, tell=lambda line: typer.echo(f"budgetprune: {line}", err=True)
-        )
+        outcome = reproduce(experiment, options, tell=None if quiet else _tell)
     except KeyboardInterrupt:
         typer.echo(f"budgetprune: interrupted; {again}", err=True)
         raise typer.Exit(130) from None
     except PartError as error:
         if not isinstance(error.__cause__, BudgetPruneError | OSError | ImportError):
-            traceback.print_exception(error.__cause__)  # nobody has foreseen it, so it needs to be found
+            fail_unforeseen(error.__cause__, f"{error}; {again}")
         fail(f"{error}; {again}")
     except (BudgetPruneError, OSError, ImportError) as error:
         fail(str(error))
+    if as_json:
+        typer.echo(json.dumps(json.loads(outcome.files[0].read_text(encoding="utf-8"))))
+    if as_json or quiet:
+        return
     substitute = experiment.substitute(options)
     for text in ([f"Substitute: {substitute}"] if substitute else []) + [
         as_text(each) for each in outcome.tables
