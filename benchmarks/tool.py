@@ -36,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--columns", type=int, default=30, help="of the table, with the target (%(default)s)")
     parser.add_argument("--trees", type=int, default=40, help="of the forest (%(default)s)")
     parser.add_argument("--budget", type=float, default=8.0, help="of 1 per column (%(default)s)")
+    parser.add_argument(
+        "--max-features", type=float, default=1.0, help="share of the columns for each split (%(default)s)"
+    )
     parser.add_argument("--more", nargs="*", default=[], help="further words for fit, without their dashes")
     options = parser.parse_args(arguments)
     if options.rows < 1000 or options.columns < 4 or options.trees < 1:
@@ -82,6 +85,7 @@ def measure(folder: Path, options: Any) -> list[Row]:
     more = [f"--{word}" if word[:1].isalpha() else word for word in options.more]
     fit(few, folder, ["--trees", "4", "--budget", str(options.budget), *more])
     trees = ["--trees", str(options.trees), "--budget", str(options.budget), *more]
+    trees += ["--max-features", str(options.max_features)]
     begun = processor_seconds(resource.RUSAGE_CHILDREN)
     with stage("budgetprune fit"):
         ours, told = seconds(lambda: fit(data, folder, trees))
@@ -92,7 +96,9 @@ def measure(folder: Path, options: Any) -> list[Row]:
     ]
     X = np.column_stack(numbers).astype(np.float32)
     n_jobs = len(os.sched_getaffinity(0))
-    forest = RandomForestClassifier(options.trees, max_features=None, random_state=0, n_jobs=n_jobs)
+    forest = RandomForestClassifier(
+        options.trees, max_features=options.max_features, random_state=0, n_jobs=n_jobs
+    )
     begun = processor_seconds(resource.RUSAGE_SELF)
     with stage("the plain forest"):
         plain, _ = seconds(lambda: forest.fit(X, frame["ill"]))
