@@ -14,6 +14,8 @@ import typer.main
 PAGE = Path(__file__).parent / "reference.md"
 MODULES = {
     "budgetprune": "What most programs need.",
+    "budgetprune.model": "What a model file holds: a model, the path it was chosen from, how it came about.",
+    "budgetprune.report": "The page, and what is on it as data; extra `[report]`.",
     "budgetprune.displays": "Pictures in scikit-learn's manner; extra `[plot]`.",
     "budgetprune.refit": "New values for the leaves of a pruned forest.",
     "budgetprune.ranking": "Measures of rankings within queries.",
