@@ -32,19 +32,26 @@ def test_undominated_is_what_no_other_point_beats(seed):
     assert np.all(np.diff(score[chosen]) > 0)
 
 
-def test_seeds_are_averaged_at_costs_that_all_reach():
+def test_seeds_are_averaged_from_where_all_have_a_model():
     curve = mean_curve(
-        [record(0, 3, 0.9), record(0, 1, 0.5), record(1, 2, 0.6), record(1, 4, 1.0), record(1, 3, 0.8)], 3
+        [record(0, 3, 0.9), record(0, 1, 0.5), record(1, 2, 0.6), record(1, 4, 1.0), record(1, 3, 0.8)], 5
     )
-    np.testing.assert_allclose(np.sqrt(curve.cost), [2**0.5, (2**0.5 + 3**0.5) / 2, 3**0.5])
-    assert (curve.cost[0], curve.cost[-1]) == (2, 3)
-    np.testing.assert_allclose(curve.score, 0.65 + 0.2 * (curve.cost - 2))
-    np.testing.assert_allclose(curve.score_spread, [0.1 / np.sqrt(2)] * 3)
+    np.testing.assert_allclose(np.sqrt(curve.cost), np.linspace(2**0.5, 2, 5))
+    assert (curve.cost[0], curve.cost[-1]) == (2, 4)
+    is_common = curve.cost <= 3
+    np.testing.assert_allclose(curve.score[is_common], 0.65 + 0.2 * (curve.cost[is_common] - 2))
+    np.testing.assert_allclose(curve.score_spread[is_common], 0.1 / np.sqrt(2))
     score, spread = curve.at(2.25)
     assert score == pytest.approx(0.7)
     assert spread == pytest.approx(0.1 / np.sqrt(2))
     assert curve.at(1.9) is None
-    assert curve.at(3.1) is None
+    assert curve.at(9.0) == (curve.score[-1], curve.score_spread[-1])
+
+
+def test_more_money_buys_the_last_model_still():
+    curve = mean_curve([record(0, 1, 0.5), record(0, 2, 0.7), record(1, 2, 0.6), record(1, 4, 1.0)], 2)
+    np.testing.assert_allclose(curve.cost, [2, 4])
+    np.testing.assert_allclose(curve.score, [(0.7 + 0.6) / 2, (0.7 + 1.0) / 2])
 
 
 def test_costs_may_be_equally_far_apart_in_their_ratios():

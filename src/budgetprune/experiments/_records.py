@@ -43,8 +43,8 @@ class MeanCurve:
         return self.cost.size == 1
 
     def at(self, cost: float) -> tuple[float, float | None] | None:
-        """Mean and spread of the score at a cost, or None if the curve does not reach it."""
-        if self.is_point or not self.cost[0] <= cost <= self.cost[-1]:
+        """Mean and spread of the score for a cost, or None if that buys no model."""
+        if self.is_point or cost < self.cost[0]:
             return None
         spread = None if self.score_spread is None else float(np.interp(cost, self.cost, self.score_spread))
         return float(np.interp(cost, self.cost, self.score)), spread
@@ -54,13 +54,12 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
     """Average the curves of one method over its seeds.
 
     Between two neighbours a seed's curve is straight: choosing between the two models by lot has just that
-    cost and that score on average. Costs are those that every seed's curve reaches, closer to each other
-    where they are small and curves are steep: equally far apart in their roots, or in their logarithms
-    (`by_ratio`).
+    cost and that score on average. Where a seed's curve has ended, more money buys its last model still.
+    Costs begin where every seed has something to offer, and are closer to each other where they are small
+    and curves are steep: equally far apart in their roots, or in their logarithms (`by_ratio`).
     """
     curves = list(seed_curves(records))
-    # Some seeds may have found a single point where others have a curve; then ends are compared.
-    first, last = max(cost[0] for cost, _ in curves), min(cost[-1] for cost, _ in curves)
+    first, last = max(cost[0] for cost, _ in curves), max(cost[-1] for cost, _ in curves)
     if first >= last or all(cost.size == 1 for cost, _ in curves):
         points = np.array([(cost[-1], score[-1]) for cost, score in curves])
         spread = _spread(points)

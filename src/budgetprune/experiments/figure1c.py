@@ -62,7 +62,7 @@ class Figure1c(Comparison):
     name = "figure1c"
     title = "Figure 1 (c): ranking"
     seconds = 30.0
-    costs_shown = (2.0, 5.0, 10.0, 20.0, 100.0)
+    costs_shown = (2.0, 3.0, 5.0, 8.0, 12.0)
     by_ratio = True
     error_every = 5
     score_name = "AP@5"

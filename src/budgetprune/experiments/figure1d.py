@@ -12,7 +12,7 @@ from budgetprune.experiments._comparison import SAME
 from budgetprune.experiments._experiment import Cell, Options, Part, Record, Table, register
 from budgetprune.experiments._grouped import GroupedComparison, curves_only
 from budgetprune.experiments._methods import UNPRUNED
-from budgetprune.experiments._records import by_method, least_cost_for, mean_curve
+from budgetprune.experiments._records import least_cost_for
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +40,7 @@ class Figure1d(GroupedComparison):
         super().draw(curves_only(records), options, figure)
 
     def _claim(self, records: Sequence[Record]) -> Table:
-        curves = {name: mean_curve(some, n_points=400) for name, some in by_method(records).items()}
+        curves = self.mean_curves(records)
         whole = curves.pop(UNPRUNED)
         full, accuracy = float(whole.cost[0]), float(whole.score[0])
         rows: list[list[Cell]] = []
