@@ -98,6 +98,34 @@ def test_values_of_stories(summaries):
         assert story.truth == found.y[story.row - 1]
 
 
+def test_a_label_that_nobody_knows_is_told_as_it_is():
+    found = case("wine")
+    y = found.y.astype(object)
+    y[:] = "Nero d'Avola"
+    y[0] = found.y[0]
+    summary = summarise(found.model, found.X, y)
+    unknown = [i for i, story in enumerate(summary.stories) if story.row > 1]
+    assert unknown
+    for i in unknown:
+        assert summary.stories[i].truth == "Nero d'Avola"
+        assert not any(point.tellings[i].is_right for point in summary.points)
+
+
+def test_labels_that_look_alike_are_told_apart():
+    """Numbers are rounded where they are shown; what is right is not."""
+    found = case("boosted")
+    near = np.array([1.00001, 1.00002, 3.0])
+    forests = [found.model.path.forest, found.predictor.forest]
+    whole, pruned = (replace(forest, classes=near) for forest in forests)
+    path = replace(found.model.path, forest=whole)
+    path = replace(path, unpruned=replace(path.unpruned, unpruned=whole))
+    model = replace(found.model, predictor=BudgetPredictor(pruned, found.predictor.costs), path=path)
+    summary, usual = summarise(model, found.X, near[found.y]), summarise(found.model, found.X, found.y)
+    assert [told.is_right for told in summary.points[0].tellings] == [
+        told.is_right for told in usual.points[0].tellings
+    ]
+
+
 def test_no_stories():
     found = case("wine")
     summary = summarise(found.model, found.X, found.y, n_stories=0)

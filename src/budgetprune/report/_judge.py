@@ -28,6 +28,8 @@ class Judge:
         As `Forest.prepare_rows` returns them.
     truth : int64 array with numbers of classes, or float64 array with targets
         -1: a label that the model does not know, so that every answer is wrong.
+    given : object array of shape (n_rows,)
+        Labels or targets as they were given.
     classes : array of labels, or None for regression
     variance : float
         Of the targets of all rows; 1 for classification.
@@ -42,6 +44,7 @@ class Judge:
 
     rows: NDArray[Any]
     truth: NDArray[Any]
+    given: NDArray[np.object_]
     classes: NDArray[Any] | None
     variance: float
     class_names: tuple[str, ...] | None
@@ -61,23 +64,31 @@ class Judge:
                 f"the target of {n_missing} row(s) is missing; leave them out, they cannot judge."
             )
         none = np.empty(0)
+        given = np.empty(len(targets), dtype=object)
+        given[:] = targets
         if forest.classes is not None:
             truth = _numbers(targets, forest.classes)
             names, shown = _shown(truth, forest.classes)
-            return cls(rows, truth, forest.classes, 1.0, names, shown, none)
+            return cls(rows, truth, given, forest.classes, 1.0, names, shown, none)
         target = _targets(targets)
         variance = float(target.var())
         if not variance > 0:
             raise InvalidInputError("the target is the same in all rows of the data, so R² is not defined.")
         edges = _edges(target - target.mean())
-        return cls(rows, target, None, variance, None, none.astype(np.int64), edges)
+        return cls(rows, target, given, None, variance, None, none.astype(np.int64), edges)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def part(self, index: NDArray[np.intp]) -> Judge:
         """Some of the rows."""
-        return replace(self, rows=self.rows[index], truth=self.truth[index])
+        return replace(self, rows=self.rows[index], truth=self.truth[index], given=self.given[index])
+
+    def truth_of(self, row: int) -> Any:
+        """What is true of a row: its target, its label as the model knows it, or else as it was given."""
+        if self.classes is None:
+            return self.truth[row]
+        return self.given[row] if self.truth[row] < 0 else self.classes[self.truth[row]]
 
     def guess(self) -> tuple[str, float]:
         """What one answers without buying anything, and its score."""

@@ -65,8 +65,7 @@ def story(title: str, row: int, judge: Judge, forest: Forest, costs: CostTable, 
             texts = [f"{names[k]} {value_text(values[names[k]])}" for k in columns[:MOST_VALUES]]
             more = f" and {len(columns) - MOST_VALUES} more" if len(columns) > MOST_VALUES else ""
             told[str(i)] = ", ".join(texts) + more
-    truth = judge.truth[row] if judge.classes is None else judge.classes[judge.truth[row]]
-    return Story(title, row + 1, value_text(truth), told)
+    return Story(title, row + 1, value_text(judge.truth_of(row)), told)
 
 
 class Teller:
@@ -75,13 +74,14 @@ class Teller:
     Parameters
     ----------
     rows : sequence of prepared rows
-    truths : sequence of str
+    truths : sequence of int or float
+        As `Judge` has them: a label by its number, -1 if the model does not know it.
     place : mapping from sources to their places in the summary
     language : Language
     """
 
     def __init__(
-        self, rows: Sequence[NDArray[Any]], truths: Sequence[str], place: Places, language: Language
+        self, rows: Sequence[NDArray[Any]], truths: Sequence[Any], place: Places, language: Language
     ) -> None:
         self.rows, self.truths, self.place, self.language = rows, truths, place, language
 
@@ -90,18 +90,17 @@ class Teller:
             self._tell(predictor, row, truth) for row, truth in zip(self.rows, self.truths, strict=True)
         )
 
-    def _tell(self, predictor: BudgetPredictor, row: NDArray[Any], truth: str) -> Telling:
+    def _tell(self, predictor: BudgetPredictor, row: NDArray[Any], truth: Any) -> Telling:
         forest, costs = predictor.forest, predictor.costs
         decision = predictor.decide(values_of(forest, row))
         number = {name: s for s, name in enumerate(costs.source_names)}
         bought = [number[source] for source in decision.acquired]
         band = self._band(predictor, row, bought[:MOST_STEPS], decision.label)
-        answer = value_text(decision.label)
         full_cost = float(costs.total(sources_used(forest, costs, row[np.newaxis]))[0])
         lower, upper, guess = (tuple(map(short, each)) for each in zip(*band, strict=True))
         return Telling(
-            answer=answer,
-            is_right=None if forest.classes is None else answer == truth,
+            answer=value_text(decision.label),
+            is_right=None if forest.classes is None else bool(_number(forest, decision.label) == truth),
             cost=short(decision.cost),
             full_cost=short(full_cost),
             reason=decision.reason,
@@ -120,7 +119,7 @@ class Teller:
         """Lower bound, upper bound and best guess, before the first purchase and after each."""
         forest, costs = predictor.forest, predictor.costs
         values = values_of(forest, row)
-        output = 0 if forest.classes is None else int(np.flatnonzero(forest.classes == label)[0])
+        output = 0 if forest.classes is None else _number(forest, label)
         has = costs.price == 0
         is_free = _known(costs, has)
         at_hand = _of_mask(values, is_free)
@@ -132,6 +131,11 @@ class Teller:
             guess = then.label if then.probabilities is None else then.probabilities[output]
             band.append((float(then.lower[output]), float(then.upper[output]), float(guess)))
         return band
+
+
+def _number(forest: Forest, label: Any) -> int:
+    """Place of a label among the classes."""
+    return int(np.flatnonzero(forest.classes == label)[0])
 
 
 def _cut(predictor: BudgetPredictor, label: Any) -> float | None:
@@ -147,16 +151,19 @@ def _of_mask(values: Values, mask: NDArray[np.bool_]) -> Values:
     return {name: value for (name, value), is_in in zip(values.items(), mask, strict=True) if is_in}
 
 
+def _needing(costs: CostTable) -> NDArray[np.intp]:
+    """The feature of each entry of `CostTable.needs`."""
+    return np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))
+
+
 def features_of(costs: CostTable, s: int) -> list[int]:
     """Features that need a source."""
-    feature = np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))
-    return feature[costs.needs == s].tolist()  # type: ignore[no-any-return]
+    return _needing(costs)[costs.needs == s].tolist()  # type: ignore[no-any-return]
 
 
 def _known(costs: CostTable, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Features that miss none of their sources."""
-    feature = np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))
-    n_missing = np.bincount(feature, weights=~has[costs.needs], minlength=costs.n_features)
+    n_missing = np.bincount(_needing(costs), weights=~has[costs.needs], minlength=costs.n_features)
     return np.asarray(n_missing == 0)
 
 

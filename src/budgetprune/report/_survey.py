@@ -95,8 +95,8 @@ def survey(
     place = {int(s): i for i, s in enumerate(order)}
     chosen = choose_rows(delivered, whole, n_stories, language)
     stories = tuple(story(title, row, judge, forest, costs, place) for title, row in chosen)
-    rows = [judge.rows[row] for _, row in chosen]
-    tell = Teller(rows, [told.truth for told in stories], place, language)
+    places = [row for _, row in chosen]
+    tell = Teller(judge.rows[places], judge.truth[places], place, language)
 
     part = judge if sample is None else judge.part(sample)
     acquired = acquire_along(forest, costs, part.rows)
