@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -299,6 +300,55 @@ COST = np.array([10.0, 9.0, 8.5, 8.5, 4.0, 0.0])  # from dear to cheap
 def test_neighbours(anchor, factor, expected):
     base = 10.0 if anchor is None else COST[anchor]
     assert neighbour(COST, anchor, base, factor) == expected
+
+
+def changes(summary):
+    for point in summary.points:
+        for counting in ("full", "decided"):
+            shown = getattr(point, counting)
+            for name in ("more", "less"):
+                change = getattr(shown, name)
+                if change.point is not None:
+                    there = getattr(summary.points[change.point], counting)
+                    yield point, counting, name, shown, change, there
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_changes_fit_the_numbers_beside_them(summaries, name):
+    """A reader has the cost and the score of the point that is shown, and then those of the other."""
+    summary = summaries[name]
+    own, path = summary.points[summary.delivered], case(name).model.path
+    is_refitted = not np.array_equal(case(name).predictor.forest.value, path.at(lam=own.lam).forest.value)
+    for point, _, direction, shown, change, there in changes(summary):
+        words = getattr(shown.words, direction)
+        assert there.cost == change.cost
+        assert (there.cost > shown.cost) == (direction == "more")
+        if change.is_within:
+            assert there.cost <= change.budget * (1 + 1e-4)
+        if shown.cost:
+            told = float(re.search(r"(\d+) % (more|less)|under 1 %", words)[1] or 0)
+            assert told == pytest.approx(100 * abs(there.cost / shown.cost - 1), abs=0.51)
+        if "leaves" in words:
+            assert point is own
+            assert is_refitted
+        if "as good" in words.partition(". With leaves")[0]:
+            assert there.score == shown.score
+        else:
+            told = re.search(r"is (?:a trace|([\d.]+) (?:points?|of R²)) (?:better|worse)", words)[1]
+            unit, room = (100, 0.051) if summary.task == "classification" else (1, 6e-4)
+            assert float(told or 0) == pytest.approx(unit * abs(there.score - shown.score), abs=room)
+
+
+def test_what_validation_rows_expected_of_that_point(summaries):
+    summary = summaries["cancer"]
+    n_told = 0
+    for _, counting, direction, shown, change, there in changes(summary):
+        costs = summary.expected.full_cost if counting == "full" else summary.expected.cost
+        now, then = np.interp([shown.cost, there.cost], costs[::-1], summary.expected.score[::-1])
+        assert change.expected == pytest.approx(then - now, rel=1e-2, abs=2e-4)
+        n_told += "Validation rows expected" in getattr(shown.words, direction)
+    assert n_told
+    assert summary.points[0].full.less.point is summary.points[0].full.less.expected is None
 
 
 def test_ten_per_cent_more(summaries):

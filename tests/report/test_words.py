@@ -111,11 +111,32 @@ def test_changes():
     assert "4.0 points worse" in WORDS.change(less, 2.0, False, -bought)
     assert "What it drops: b" in WORDS.change(less, 2.0, False, -bought)
     assert "expected no difference" in WORDS.change(less, 2.0, False, -bought)
+    refitted = WORDS.change(less, 2.0, False, -bought, -0.05)
+    assert refitted.startswith(
+        "A budget of 1.80 EUR buys a point that costs 1.00 EUR, 50 % less, and is 5.0 points worse than your "
+        "model, whose leaves are refitted. With leaves as grown on both sides, it is 4.0 points worse on "
+        "these rows (chance does ± 2.0 points)."
+    )
+    assert "leaves" not in WORDS.change(less, 2.0, False, -bought, -0.04)
+    assert "as good as your model" in WORDS.change(less, 2.0, False, -bought, 0.0)
+    assert "both sides, it is as good on these rows." in WORDS.change(beyond, 2.0, True, bought, 0.01)
     nothing = Change(0.0, None, False, 0.0, 0.0, 0.0, None)
     assert WORDS.change(nothing, 0.0, True, bought) == "This is the dearest point."
     assert WORDS.change(nothing, 0.0, False, bought) == "No point is as cheap as that."
     from_nothing = Change(0.0, 3, False, 3.0, 0.3, 0.1, None)
     assert "The next point costs 3.00 EUR, and is 30.0" in WORDS.change(from_nothing, 0.0, True, bought)
+
+
+def test_one_of_anything():
+    one = taken([1], [1], (1, 0, 0))
+    assert "gets 1 of 1 row right" in WORDS.verdict("path", "full", one, one, 0.0, 0.0)
+    assert "chance alone can do on 1 row (" in WORDS.verdict("path", "full", one, one, 0.1, 0.1)
+    assert "more than chance does on 1 row (" in WORDS.verdict("path", "full", one, one, 0.1, 0.01)
+    assert WORDS.wrong(one, ((1, 0), (0, 0)), None) == "The only row is right."
+    assert WORDS.bought(one, one, PRICE).startswith(
+        "A row buys 1 feature on average; the whole forest buys 1."
+    )
+    assert "buys 1 source on" in NUMBERS.bought(one, one, PRICE)
 
 
 def test_headlines():

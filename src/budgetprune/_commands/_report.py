@@ -54,7 +54,7 @@ def report(
         typer.Option(
             min=1,
             help="Rows on which the points of the path are measured: of more, a sample is drawn. The model "
-            "itself and the full forest are always measured on all rows.",
+            "itself and the whole ensemble are always measured on all rows.",
         ),
     ] = 5000,
     seed: options.Seed = 0,
@@ -73,11 +73,12 @@ def report(
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     page = PAGE if out is None and not as_json else out
-    options.check_out(page)
+    options.check_out(page, model, data)
     with needs_extra("cli", "pandas", "pyarrow"):
         from budgetprune.tables import read_table_for
     from budgetprune.model import BudgetModel
     from budgetprune.report import check_path, summarise, write_page
+    from budgetprune.report._numbers import several
 
     if page is not None:
         with needs_extra("report", "jinja2", "markupsafe", "plotly"):
@@ -86,9 +87,9 @@ def report(
     loaded = BudgetModel.load(model)
     forest = check_path(loaded).forest
     with talk.stage(f"reading {data}"):
-        table = read_table_for(forest, data)
-        X, y = _rows_and_truth(forest, table, _target(target, loaded, data))
-    with talk.stage(f"measuring all points of the path on {len(y):,} rows", bars=True):
+        truth = _target(target, loaded, data)
+        X, y = _rows_and_truth(forest, read_table_for(forest, data, truth), truth)
+    with talk.stage(f"measuring all points of the path on {several(len(y), 'row')}", bars=True):
         summary = summarise(
             loaded,
             X,

@@ -29,8 +29,8 @@ def notes(
     ]
     if n_path_rows < n_rows:
         said.append(
-            f"Points of the path are measured on a random sample of {n_path_rows:,} rows; your model and "
-            f"{language.whole} on all {n_rows:,}."
+            f"Points of the path are measured on a random sample of {several(n_path_rows, 'row')}; your "
+            f"model and {language.whole} on all {n_rows:,}."
         )
     said += _settings(predictor)
     if about is not None:
@@ -59,8 +59,12 @@ def _settings(predictor: BudgetPredictor) -> list[str]:
 
 
 def _origin(about: About) -> list[str]:
-    grown = f"{about.n_train:,} rows grew the trees; " if about.n_train else "The trees were there already; "
-    said = [f"{grown}{about.n_validation:,} other rows counted costs and made the choices."]
+    grown = (
+        f"{several(about.n_train, 'row')} grew the trees; "
+        if about.n_train
+        else "The trees were there already; "
+    )
+    said = [f"{grown}{several(about.n_validation, 'other row')} counted costs and made the choices."]
     if about.choices:
         said.append(f"Chosen by these: {about.choices.rstrip('.')}.")
     made = [f"{name} {version}" for name, version in about.versions.items()]

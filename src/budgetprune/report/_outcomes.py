@@ -37,6 +37,8 @@ class Along:
     price : float64 array of shape (n_sources,)
     listed : int array
         Sources that are shown.
+    is_refitted : bool
+        Whether the delivered model's leaves answer otherwise than those of its pruning on the path.
     language : Language
     """
 
@@ -46,6 +48,7 @@ class Along:
     expected: Expected | None
     price: NDArray[np.float64]
     listed: NDArray[np.intp]
+    is_refitted: bool
     language: Language
 
     def outcome(
@@ -66,8 +69,8 @@ class Along:
         confusion, mean_off = judge.confusion(taken.answer), judge.mean_off(taken.answer)
         median, ninetieth = np.quantile(taken.cost, [0.5, 0.9], method="inverted_cdf")
         money = taken.share * self.price
-        more, words_more = self._change(taken, counting, anchor, 1 + STEP)
-        less, words_less = self._change(taken, counting, anchor, 1 - STEP)
+        more, words_more = self._change(measured, counting, anchor, 1 + STEP)
+        less, words_less = self._change(measured, counting, anchor, 1 - STEP)
         return Outcome(
             cost=short(taken.mean_cost),
             median=short(median),
@@ -103,12 +106,17 @@ class Along:
         )
 
     def _change(
-        self, taken: Taken, counting: Counting, anchor: int | None, factor: float
+        self, measured: Measured, counting: Counting, anchor: int | None, factor: float
     ) -> tuple[Change, str]:
-        """What a little more or less money would do, with leaves as grown on both sides."""
+        """What a little more or less money would do.
+
+        Costs are compared with those of the point that is shown. Whether money improves the answers can only
+        be told with the same kind of leaves on both sides: as grown.
+        """
+        taken = measured.taken(counting)
         base = (self.whole if anchor is None else self.path[anchor]).taken(counting)
         cost = np.array([each.taken(counting).mean_cost for each in self.path])
-        k, is_within = neighbour(cost, anchor, base.mean_cost, factor)
+        k, is_within = neighbour(cost, anchor, taken.mean_cost, factor)
         other = base if k is None else self.path[k].taken(counting)
         gained, gained_error = _difference(other, base)
         change = Change(
@@ -118,12 +126,19 @@ class Along:
             cost=short(other.mean_cost),
             gained=short(gained),
             gained_error=short(gained_error, 3),
-            expected=self._expected(taken.mean_cost, counting, factor),
+            expected=None if k is None else self._expected(taken.mean_cost, other.mean_cost, counting),
         )
-        words = self.language.change(change, base.mean_cost, factor > 1, other.share - base.share)
+        is_refitted = measured.kind == "delivered" and self.is_refitted
+        words = self.language.change(
+            change,
+            taken.mean_cost,
+            factor > 1,
+            other.share - taken.share,
+            float(other.quality.mean() - taken.quality.mean()) if is_refitted else None,
+        )
         return change, words
 
-    def _expected(self, cost: float, counting: Counting, factor: float) -> float | None:
+    def _expected(self, cost: float, other_cost: float, counting: Counting) -> float | None:
         """By how much the score changes on the curve that validation rows saw."""
         if self.expected is None:
             return None
@@ -131,7 +146,7 @@ class Along:
         if not costs:
             return None
         # From dear to cheap in a file; interpolation wants it the other way round.
-        now, then = np.interp([cost, factor * cost], costs[::-1], self.expected.score[::-1])
+        now, then = np.interp([cost, other_cost], costs[::-1], self.expected.score[::-1])
         return short(then - now, 3)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from importlib import resources
 
 from budgetprune._files import written_atomically
-from budgetprune.report._numbers import amount
+from budgetprune.report._numbers import amount, several
 from budgetprune.report._summary import Summary
 
 # In the order in which they need each other.
@@ -47,6 +47,7 @@ def render(summary: Summary) -> str:
     }
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters["amount"] = amount
+    environment.globals["several"] = several
     environment.filters["tied"] = _tied
     environment.filters["score"] = _score_format(summary)
     return environment.from_string(_part("report.html.jinja")).render(

@@ -82,6 +82,7 @@ def summarise(
         expected=_expected(about, language),
         price=predictor.costs.price,
         listed=found.source_order[: found.n_listed],
+        is_refitted=found.is_refitted,
         language=language,
     )
     t = choose_tree(path, predictor.forest)

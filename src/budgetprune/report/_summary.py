@@ -59,7 +59,7 @@ class Change:
         By how much its score is better on these rows, and the standard error of that. Leaves are as grown on
         both sides, so a refit has no part in it.
     expected : float or None
-        By how much validation rows expected the score to be better; None if nobody asked them.
+        By how much validation rows expected the score to be better at that cost; None if nobody asked them.
     """
 
     budget: float

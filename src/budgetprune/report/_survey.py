@@ -51,6 +51,8 @@ class Survey:
         The unpruned ensemble on the rows of `path`.
     anchor : int
         Place in `path` of the delivered model's pruning.
+    is_refitted : bool
+        Whether the delivered model's leaves answer otherwise than that pruning's.
     source_order : int array
         All sources that have a price, those that take most of the money first.
     n_listed : int
@@ -63,6 +65,7 @@ class Survey:
     whole: Told
     whole_on_sample: Measured
     anchor: int
+    is_refitted: bool
     source_order: NDArray[np.intp]
     n_listed: int
     stories: tuple[Story, ...]
@@ -115,6 +118,7 @@ def survey(
         if sample is None
         else measure("unpruned", np.nan, whole_predictor, part, is_counted),
         anchor=int(np.searchsorted(points, k_delivered)),
+        is_refitted=not np.array_equal(path[k_delivered].forest.value, predictor.forest.value),
         source_order=order,
         n_listed=n_listed,
         stories=stories,

@@ -103,7 +103,7 @@ class Language:
 
     def _reached(self, score: float, n_rows: int) -> str:
         if self.is_accuracy:
-            return f"gets {round(score * n_rows):,} of {n_rows:,} rows right ({self.score(score)})"
+            return f"gets {round(score * n_rows):,} of {several(n_rows, 'row')} right ({self.score(score)})"
         return f"reaches an {self.score_name} of {self.score(score)}"
 
     def _saved(self, cost: float, before: float, than: str) -> str:
@@ -120,8 +120,8 @@ class Language:
         apart, margin = self.apart(gained, gained_error)
         said = f"That is {apart} than {self.whole}"
         if abs(gained) <= TWO_SIGMA * gained_error:
-            return f"{said}, which chance alone can do on {n_rows:,} rows ({margin})."
-        return f"{said}, more than chance does on {n_rows:,} rows ({margin})."
+            return f"{said}, which chance alone can do on {several(n_rows, 'row')} ({margin})."
+        return f"{said}, more than chance does on {several(n_rows, 'row')} ({margin})."
 
     def spread(self, taken: Taken) -> str:
         """Tell who pays how much."""
@@ -149,7 +149,7 @@ class Language:
         """Tell what the money goes to, and what is no longer bought."""
         money = taken.share * price
         words = (
-            f"A row buys {_count(float(taken.share.sum()))} {self.noun} on average; "
+            f"A row buys {self._number(float(taken.share.sum()))} on average; "
             f"{self.whole} buys {_count(float(whole.share.sum()))}."
         )
         if money.sum() > 0:
@@ -165,6 +165,11 @@ class Language:
             words += f" It never buys {joined(names)}."
         return words
 
+    def _number(self, number: float) -> str:
+        """So many sources."""
+        count = _count(number)
+        return f"{count} {self.noun.removesuffix('s') if count == '1' else self.noun}"
+
     def wrong(
         self, taken: Taken, confusion: tuple[tuple[int, ...], ...] | None, mean_off: float | None
     ) -> str:
@@ -174,7 +179,7 @@ class Language:
             return f"Predictions are off by {amount(mean_off or 0.0)} on average."
         n_wrong = n_rows - int(taken.quality.sum())
         if not n_wrong:
-            return f"All {n_rows:,} rows are right."
+            return f"All {n_rows:,} rows are right." if n_rows > 1 else "The only row is right."
         words = f"{several(n_wrong, 'row')} of {n_rows:,} {'is' if n_wrong == 1 else 'are'} wrong."
         count = np.array(confusion)
         np.fill_diagonal(count, 0)
@@ -187,7 +192,14 @@ class Language:
             )
         return words.replace(", 1 times.", ", once.").replace(", 2 times.", ", twice.")
 
-    def change(self, change: Change, base: float, more: bool, bought: NDArray[np.float64]) -> str:
+    def change(
+        self,
+        change: Change,
+        base: float,
+        more: bool,
+        bought: NDArray[np.float64],
+        beside: float | None = None,
+    ) -> str:
         """Tell what 10 % more (or less) money would do.
 
         Parameters
@@ -196,6 +208,7 @@ class Language:
         base : what is paid now
         more : whether there is more money, or less
         bought : by how much the share of the rows that buy a source changes, for each
+        beside : by how much the score is better than that of your model, if that one's leaves are refitted
         """
         if change.point is None:
             return "This is the dearest point." if more else "No point is as cheap as that."
@@ -203,14 +216,10 @@ class Language:
         if base > 0:
             costs += f", {share(abs(change.cost / base - 1))} {'more' if more else 'less'}"
         if change.is_within:
-            words = f"A budget of {self.money(change.budget)} buys a point that {costs},"
+            words = f"A budget of {self.money(change.budget)} buys a point that {costs}"
         else:
-            words = f"That buys nothing new. The next point {costs},"
-        if change.gained == 0:
-            words += " and is as good on these rows."
-        else:
-            apart, margin = self.apart(change.gained, change.gained_error)
-            words += f" and is {apart} on these rows (chance does {margin})."
+            words = f"That buys nothing new. The next point {costs}"
+        words += f", and is {self._better(change, beside)}."
         sign = 1 if more else -1
         top = np.argsort(-sign * bought, kind="stable")[:MOST_NAMED].tolist()
         named = [
@@ -223,6 +232,21 @@ class Language:
         if change.expected is not None and change.is_within:
             words += f" Validation rows expected {self._expected(change.expected)}."
         return words
+
+    def _better(self, change: Change, beside: float | None) -> str:
+        """How good a point is beside the one that is shown, whose leaves may have been refitted."""
+        if change.gained == 0:
+            same_leaves = "as good on these rows"
+        else:
+            apart, margin = self.apart(change.gained, change.gained_error)
+            same_leaves = f"{apart} on these rows (chance does {margin})"
+        if beside is None or self.apart(beside, 0.0) == self.apart(change.gained, 0.0):
+            return same_leaves
+        shown = f"{self.apart(beside, 0.0)[0]} than" if beside else "as good as"
+        return (
+            f"{shown} your model, whose leaves are refitted. With leaves as grown on both sides, it is "
+            f"{same_leaves}"
+        )
 
     def _expected(self, gained: float) -> str:
         points = self.points(gained)

@@ -86,10 +86,10 @@ function drawChoices(state, go) {
 
 function drawStories(state) {
   const { tellings } = S.points[state.point];
-  $("stories").replaceChildren(...S.stories.map((story, i) => storyCard(story, tellings[i])));
+  $("stories").replaceChildren(...S.stories.map((story, i) => storyCard(story, tellings[i], state.counting)));
 }
 
-function storyCard(story, telling) {
+function storyCard(story, telling, counting) {
   const low = isAccuracy ? 0 : Math.min(...telling.lower);
   const high = isAccuracy ? 1 : Math.max(...telling.upper);
   const place = (x) => `${high > low ? (100 * (x - low)) / (high - low) : 50}%`;
@@ -120,7 +120,7 @@ function storyCard(story, telling) {
   return element(
     "article", { class: "story" },
     element("header", {}, element("h3", {}, story.title), element("span", { class: "soft small" }, `row ${story.row}`)),
-    element("p", { class: "small" }, element("span", { class: telling.is_right === false ? "tag wrong" : "tag" }, verdict), `. Cost ${withUnit(plain(telling.cost))}.`),
+    element("p", { class: "small" }, element("span", { class: telling.is_right === false ? "tag wrong" : "tag" }, verdict), `. Cost ${withUnit(plain(telling.cost))}${counting === "full" ? " until decided" : ""}.`),
     element("div", { class: "scale" }, element("span", {}), element("span", {}, element("span", {}, shown(low)), element("span", { class: "middle" }, isAccuracy ? telling.answer : ""), element("span", {}, shown(high)))),
     element("ol", {}, element("li", {}, element("span", { class: "soft" }, "nothing bought"), band(0)), ...steps),
     left > 0 ? element("p", { class: "small soft" }, `… and ${left} more.`) : null,
