@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from budgetprune._commands._failures import failing_in_one_line, needs_extra
+from budgetprune._commands._failures import INTERRUPTED, fail, failing_in_one_line, needs_extra
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -20,4 +20,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from budgetprune._commands._app import app
     with failing_in_one_line():
         status = app(arguments, prog_name="budgetprune", standalone_mode=False)
+    if status == INTERRUPTED:  # Typer says nothing about it
+        fail("interrupted.", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)

@@ -124,3 +124,20 @@ def test_a_template_can_be_filled_in(prices):
         prices(text)
     filled = text.replace(",,,", ",7,,")
     assert prices(filled).own == {'a, "b"': 7, "c": 7, "d": 7}
+
+
+def test_what_spreadsheets_write(prices):
+    assert prices("Feature;Cost;;\na;1;;\nb;2,5;;\n".replace("2,5", "2.5")).own == {"a": 1, "b": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("a,1_000,", "the cost of 'a' in line 2 of .* is '1_000'"),
+        ("a,1,\n,5,draw", "has a price for 'draw', which no feature needs"),
+        ("a,0,b\nb,0,a", "says that 'a' needs itself, through 'b'"),
+    ],
+)
+def test_what_makes_no_sense(prices, lines, words):
+    with pytest.raises(InvalidInputError, match=words):
+        prices(f"feature,cost,source\n{lines}\n")

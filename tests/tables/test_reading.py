@@ -132,7 +132,7 @@ def test_numbers_that_are_too_large_are_refused(tmp_path, huge):
 def test_dates_are_refused(tmp_path):
     frame = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2021-01-01"]), "y": [0, 1]})
     frame.to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(InvalidInputError, match=r"column 'when' of .* holds dates or times; .*--drop when"):
+    with pytest.raises(InvalidInputError, match=r"column 'when' of .* holds dates or times; .*--drop"):
         sort_columns(read_table(tmp_path / "t.parquet"), without={"y"})
 
 
@@ -167,3 +167,43 @@ def test_doubts(tmp_path):
 def test_nothing_to_predict_from(tmp_path):
     with pytest.raises(InvalidInputError, match="has no column to predict from"):
         columns_of(tmp_path, "y\n1\n2\n")
+
+
+def test_decimal_commas(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text('a;b;c;y\n-0,4;1;x;1\n12;2;"1,5";0\n;3;y;1\n')
+    columns = sort_columns(read_table(file), without={"y"})
+    assert columns.is_categorical == [False, False, True]
+    assert columns.frame["a"].fillna(9).tolist() == [-0.4, 12, 9]
+    file.write_text('a,y\n"0,4",1\n"1,234",0\n')
+    with pytest.raises(InvalidInputError, match=r"'a' seems to hold numbers with commas: '0,4' in line 2 of"):
+        sort_columns(read_table(file), without={"y"})
+    assert sort_columns(read_table(file), without={"y"}, categorical={"a"}).is_categorical == [True]
+
+
+def test_blanks_around_names(tmp_path):
+    (tmp_path / "t.csv").write_text('a ,  b," c ",,"d\ne",y\n1,2,3,4,5,6\n')
+    assert list(read_table(tmp_path / "t.csv").frame) == ["a", "b", "c", "column 4", "d\ne", "y"]
+    (tmp_path / "t.csv").write_text("a,b, a,y\n1,2,3,4\n")
+    with pytest.raises(InvalidInputError, match="more than one column called 'a'"):
+        read_table(tmp_path / "t.csv")
+    pd.DataFrame({" a": [1], "b ": [2]}).to_parquet(tmp_path / "t.parquet")
+    assert list(read_table(tmp_path / "t.parquet").frame) == ["a", "b"]
+
+
+def test_an_index_that_has_a_name_is_a_column(tmp_path):
+    FRAME.set_index("a").to_parquet(tmp_path / "t.parquet")
+    check(read_table(tmp_path / "t.parquet"), "parquet")
+
+
+def test_lists_are_refused(tmp_path):
+    pd.DataFrame({"a": [[1, 2], [3]], "y": [0, 1]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match=r"'a' of .* holds lists or records; .*--drop a"):
+        sort_columns(read_table(tmp_path / "t.parquet"), without={"y"})
+
+
+def test_whole_numbers_that_are_too_long_are_names(tmp_path):
+    long = [2**64 - 1, 1, 2**64 - 1]
+    pd.DataFrame({"a": np.array(long, dtype=np.uint64), "y": [0, 1, 0]}).to_parquet(tmp_path / "t.parquet")
+    column = sort_columns(read_table(tmp_path / "t.parquet"), without={"y"}, categorical={"a"}).frame["a"]
+    assert column.tolist() == list(map(str, long))

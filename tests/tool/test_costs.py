@@ -51,7 +51,9 @@ def test_to_the_screen(files, run):
 def test_for_scripts(files, run, tmp_path):
     words = ["costs", "init", files.data, "--target", "ill", "--drop", "age", "--json", "--quiet"]
     names = ["town", "smoker", "grade", "lab", "marker"]
-    assert run(*words).json == {"columns": names, "target": "ill", "written": None}
+    told = run(*words).json
+    assert (told["columns"], told["target"], told["written"]) == (names, "ill", None)
+    assert told["template"].startswith("feature,cost,source,note\ntown,,,")
     costs = tmp_path / "costs.csv"
     assert run(*words, "--out", costs).json["written"] == str(costs)
     assert costs.read_text().count("\n") == 6

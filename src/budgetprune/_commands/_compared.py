@@ -12,7 +12,7 @@ from rich.table import Table
 from budgetprune._commands._talk import Talk
 from budgetprune.model import BudgetModel, Figures
 
-TITLES = {"test": "on {n:,} test rows", "validation": "on {n:,} validation rows, cross-fitted"}
+TITLES = {"test": "on {n:,} test row{s}", "validation": "on {n:,} validation row{s}, cross-fitted"}
 
 
 def show_compared(talk: Talk, model: BudgetModel, out: Path) -> None:
@@ -29,14 +29,15 @@ def compared_table(model: BudgetModel) -> Table:
     assert about is not None
     assert about.compared is not None
     compared, n_features = about.compared, model.predictor.forest.n_features
-    title = TITLES[compared.rows].format(n=compared.n_rows)
+    title = TITLES[compared.rows].format(n=compared.n_rows, s="" if compared.n_rows == 1 else "s")
     table = Table(
         box=box.SIMPLE_HEAD, title=f"Average cost and {about.score_name} {title}", title_justify="left"
     )
     table.add_column("")
     for name in ("full cost", "decided cost", about.score_name, "features", "splits"):
         table.add_column(name, justify="right")
-    for name, figures in (("full forest", compared.whole), ("your model", compared.chosen)):
+    whole = "full ensemble" if model.predictor.forest.is_boosted else "full forest"
+    for name, figures in ((whole, compared.whole), ("your model", compared.chosen)):
         table.add_row(name, *_cells(figures, n_features))
     return table
 

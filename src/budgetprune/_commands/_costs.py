@@ -35,7 +35,9 @@ def init(
     Example: budgetprune costs init patients.csv --target ill --out costs.csv
     """
     talk = Talk(quiet=quiet, as_json=as_json)
-    options.check_out(out)
+    options.check_out(out, data)
+    if quiet and out is None and not as_json:
+        raise InvalidInputError("--quiet leaves nothing to show; add --out or --json.")
     if out is not None and out.exists() and not force:
         raise InvalidInputError(
             f"{out} is there already, and may have prices in it; add --force to replace it."
@@ -48,7 +50,8 @@ def init(
     if out is not None:
         with written_atomically(out) as handle:
             handle.write(text.encode())
-    talk.result({"columns": columns.names, "target": name, "written": None if out is None else str(out)})
+    told = {"columns": columns.names, "target": name, "written": None if out is None else str(out)}
+    talk.result(told | ({"template": text} if out is None else {}))
     if out is None:
         if not as_json:
             typer.echo(text, nl=False)

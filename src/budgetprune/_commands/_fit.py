@@ -48,7 +48,7 @@ def fit(
     Example: budgetprune fit patients.csv --target ill --costs costs.csv --budget 10 --out ill.budgetprune
     """
     talk = Talk(quiet=quiet, as_json=as_json)
-    options.check_out(out)
+    options.check_out(out, data, costs, test)
     options.check_budget(budget)
     if model is ModelKind.lightgbm:
         import lightgbm  # noqa: F401  (if it is absent, that is said before any work starts)
@@ -117,10 +117,10 @@ def _read_test(talk: Talk, test: Path, question: Question) -> tuple[Any, Any]:
 
     columns, wanted = question.columns, question.target
     as_text = [name for name, is_text in zip(columns.names, columns.is_categorical, strict=True) if is_text]
-    with talk.stage(f"reading {test}"):
-        table = read_table(test, as_text=as_text)
     classes = np.unique(wanted.y) if wanted.task == "classification" else None
-    return rows_like(columns, table), read_answers(table, wanted.name, classes)
+    with talk.stage(f"reading {test}"):
+        table = read_table(test, as_text=[*as_text, wanted.name])
+        return rows_like(columns, table), read_answers(table, wanted.name, classes)
 
 
 def _encoded(held_back: tuple[Any, Any], rows: Divided, dtype: Any) -> LabelledRows:

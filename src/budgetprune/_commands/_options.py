@@ -6,6 +6,7 @@ import math
 import os
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import typer
@@ -138,14 +139,24 @@ OutTable = Annotated[
 ]
 
 
-def check_out(out: Path | None) -> None:
-    """Raise before any work starts if there is no folder to write to."""
+def check_out(out: Path | None, *inputs: Path | None) -> None:
+    """Raise before any work starts if a file cannot be written, or would replace one that is read."""
     if out is None:
         return
     if out.is_dir():
         raise InvalidInputError(f"{out} is a folder; name a file in it.")
     if not out.parent.is_dir():
         raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
+    for given in inputs:
+        if given is not None and out.exists() and given.exists() and out.samefile(given):
+            raise InvalidInputError(f"--out {out} would replace what is read from there; name another file.")
+    try:
+        with TemporaryFile(dir=out.parent):
+            pass
+    except OSError as error:
+        raise InvalidInputError(
+            f"nothing can be written to {out.parent} ({error.strerror}); name a file in another folder."
+        ) from error
 
 
 def check_budget(budget: float | None) -> None:

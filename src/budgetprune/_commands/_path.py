@@ -21,7 +21,7 @@ def path(
     model: options.ModelFile,
     out: options.OutTable = None,
     points: Annotated[
-        int, typer.Option(min=2, help="Lines to print, evenly spaced in cost; a file has all points.")
+        int, typer.Option(min=2, help="Lines to print, at most, evenly spaced in cost; a file has all.")
     ] = 25,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -35,7 +35,7 @@ def path(
     Example: budgetprune path ill.budgetprune --out curve.csv
     """
     talk = Talk(quiet=quiet, as_json=as_json)
-    options.check_out(out)
+    options.check_out(out, model)
     import pandas  # noqa: F401  (an error of our own if it is absent)
 
     loaded = BudgetModel.load(model)
@@ -50,7 +50,8 @@ def path(
     else:
         from budgetprune.estimators._tradeoff import evenly_spaced
 
-        shown = curve.iloc[evenly_spaced(curve["cost"].to_numpy(), points)]
+        is_short = len(curve) <= points
+        shown = curve if is_short else curve.iloc[evenly_spaced(curve["cost"].to_numpy(), points)]
         title = (
             f"{len(shown)} of {len(curve):,} points; the full forest costs {loaded.path.unpruned.cost:.4g}"
         )

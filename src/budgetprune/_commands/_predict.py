@@ -53,7 +53,9 @@ def predict(
     Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
     """
     talk = Talk(quiet=quiet, as_json=as_json)
-    options.check_out(out)
+    options.check_out(out, model, data)
+    if quiet and out is None and not as_json:
+        raise InvalidInputError("--quiet leaves nothing to show; add --out or --json.")
     if full and max_cost is not None:
         raise InvalidInputError("--max-cost is for predictions that stop early, and --full for all others.")
     from budgetprune.model import BudgetModel
@@ -73,7 +75,7 @@ def predict(
     if out is not None:
         options.write_csv(written, out)
         talk.show(_summary(answers), f"Written: {out}")
-    elif not (as_json or quiet):
+    elif not as_json:
         written.to_csv(sys.stdout, index=False)
     told = {
         "out": None if out is None else str(out),
@@ -82,8 +84,14 @@ def predict(
         "decided": float(answers["decided"].mean()),
     }
     if as_json and out is None:
-        told["predictions"] = json.loads(written.to_json(orient="records"))
+        told["predictions"] = _records(written)
     talk.result(told)
+
+
+def _records(written: pd.DataFrame) -> list[dict[str, Any]]:
+    """Lines with all their digits; what is missing is null, and what JSON has no word for is text."""
+    lines = written.astype(object).where(written.notna(), None).to_dict(orient="records")
+    return list(json.loads(json.dumps(lines, default=str)))
 
 
 def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:

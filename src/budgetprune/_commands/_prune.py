@@ -64,7 +64,7 @@ def prune(
     --out ill.budgetprune
     """
     talk = Talk(quiet=quiet, as_json=as_json)
-    options.check_out(out)
+    options.check_out(out, model, data, costs, test)
     options.check_budget(budget)
     from budgetprune._commands._finish import finish
     from budgetprune._commands._rows import read_prices, target_name
@@ -84,17 +84,18 @@ def prune(
         verbose=talk.has_bars,
     )
     with talk.stage(f"reading {data}"):
-        table = read_table_for(forest, data)
+        table = read_table_for(forest, data, target)
         table.check_columns(drop or (), "--drop")
         name = target_name(data, table, target)
     named = _named(forest, table, name, drop or ())
     prices = read_prices(costs, names_of(named), name, drop or ())
     check_varied(table, name)
-    rows = _rows(named, table, name, all_known=True)
+    with talk.stage("looking at its rows"):
+        rows = _rows(named, table, name, all_known=True)
     held_back = None
     if test is not None:
         with talk.stage(f"reading {test}"):
-            held_back = _rows(named, read_table_for(named, test), name, all_known=False)
+            held_back = _rows(named, read_table_for(named, test, name), name, all_known=False)
     with talk.stage(f"pruning {forest.n_trees} trees, with {len(rows):,} rows", bars=True):
         keys = forest.feature_names or range(forest.n_features)
         own = prices.for_features(names_of(named), keys)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from budgetprune._commands import _options as shared
-from budgetprune._commands._failures import fail, fail_unforeseen, needs_extra
+from budgetprune._commands._failures import INTERRUPTED, fail, fail_unforeseen, needs_extra
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.experiments import NAMES, Options, find_experiment
 
@@ -73,8 +73,7 @@ def reproduce(
     try:
         outcome = reproduce(experiment, options, tell=None if quiet else _tell)
     except KeyboardInterrupt:
-        typer.echo(f"budgetprune: interrupted; {again}", err=True)
-        raise typer.Exit(130) from None
+        fail(f"interrupted; {again}", INTERRUPTED)
     except PartError as error:
         if not isinstance(error.__cause__, BudgetPruneError | OSError | ImportError):
             fail_unforeseen(error.__cause__, f"{error}; {again}")

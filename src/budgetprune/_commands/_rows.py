@@ -74,7 +74,8 @@ def _read(
     talk: Talk, data: Path, target: str | None, categorical: Sequence[str], drop: Sequence[str]
 ) -> tuple[Table, str]:
     with talk.stage(f"reading {data}"):
-        table = read_file(data, as_text=categorical)
+        # Classes are called what the file calls them: "01" is no number.
+        table = read_file(data, as_text=[*categorical, *([] if target is None else [target])])
     table.check_columns(categorical, "--categorical")
     table.check_columns(drop, "--drop")
     name = target_name(data, table, target)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from budgetprune._commands._failures import fail, needs_extra
+from budgetprune._commands._failures import WRONG, fail, needs_extra
 from budgetprune._limits import Limits
 from budgetprune.errors import BudgetPruneError
 from budgetprune.predictor import BudgetPredictor
@@ -50,7 +50,7 @@ def serve(
         predictor = BudgetPredictor.load(model)
     # A file with options of a later version, say, is a TypeError.
     except (BudgetPruneError, OSError, TypeError) as error:
-        fail(f"the model cannot be loaded: {error}")
+        fail(f"{model} cannot be served: {error}", WRONG)
 
     def tell(address: str) -> None:
         typer.echo(f"budgetprune: serving {model} at {address}")

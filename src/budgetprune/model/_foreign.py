@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,10 @@ def _lightgbm(file: Path) -> Any:
     text = file.read_text(encoding="utf-8")
     if not text.startswith("tree\n"):
         raise InvalidInputError(f"{file} is no model that LightGBM saved (Booster.save_model).")
+    sizes = re.search(r"^tree_sizes=([0-9 ]+)$", text, flags=re.MULTILINE)
+    begin, end = text.find("\nTree=0\n") + 1, text.find("end of trees\n")
+    if sizes is None or end < 0 or len(text[begin:end].encode()) != sum(map(int, sizes[1].split())):
+        raise InvalidInputError(f"{file} is damaged, or not all of it is there; save or copy it again.")
     return lightgbm.Booster(model_str=text)
 
 

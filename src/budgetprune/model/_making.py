@@ -128,7 +128,7 @@ def _refuse_useless(estimator: Pruned) -> None:
     raise InvalidInputError(
         f"a budget of {budget:g} buys nothing: the cheapest useful model costs {_rounded_up(needed)} per "
         f"prediction ({estimator.counting} cost, on average), and the dearest {_rounded_up(path.cost[0])}; "
-        "give at least the former."
+        "give at least the former, or prune an ensemble that was trained without the dearest columns."
     )
 
 
@@ -146,8 +146,8 @@ def unspent(estimator: Pruned) -> str | None:
     dearer = float(known.cost[known.cost > budget].min())
     return (
         f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next one "
-        f"on the path costs {_rounded_up(dearer)}, and none between them is optimal. More trees, --decided, "
-        "or another --model may have one."
+        f"on the path costs {_rounded_up(dearer)}, and none between them is optimal. Another ensemble, "
+        "or one of more trees, may have one."
     )
 
 
@@ -175,13 +175,13 @@ def compare(
     )
 
 
-def score_of(predictor: BudgetPredictor, rows: LabelledRows) -> float:
-    """Accuracy or R² of the answers that are paid for."""
+def score_of(predictor: BudgetPredictor, rows: LabelledRows) -> float | None:
+    """Accuracy or R² of the answers that are paid for; None if one row is all there is for R²."""
     changes_answers = predictor.slack > 0 or bool(predictor.tolerance)
     answers = predictor.simulate(rows.X).label if changes_answers else predictor.predict(rows.X)
     if predictor.forest.is_classifier:
         return float(np.mean(answers == rows.y))
-    return float(r2_score(rows.y, answers))
+    return float(r2_score(rows.y, answers)) if len(rows) > 1 else None
 
 
 def _cross_fitted_score(estimator: Pruned) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.tables._reading import Table
+from budgetprune.tables._reading import Table, has_decimal_commas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +80,11 @@ def _sorted(table: Table, name: str) -> pd.Series[Any]:
 
     column = table.frame[name]
     types = pd.api.types
+    if isinstance(next(iter(column.dropna()), None), list | dict | tuple | np.ndarray):
+        raise InvalidInputError(
+            f"column {name!r} of {table.file} holds lists or records; make a column of each part, or leave "
+            f"it out: --drop {name}."
+        )
     if types.is_bool_dtype(column.dtype) or str(column.dtype) == "category":
         return labels_of(column)
     if types.is_numeric_dtype(column.dtype):
@@ -88,8 +93,21 @@ def _sorted(table: Table, name: str) -> pd.Series[Any]:
         numbers = as_numbers(column)
         n_values, n_numbers = column.count(), numbers.count()
         if n_numbers <= MOST_NUMBERS_OF_TEXT * n_values:
+            refuse_decimal_commas(table, name, f"take it for categories: --categorical {name}")
             return labels_of(column)
     return finite_numbers(table, name, f", or take it for categories: --categorical {name}")
+
+
+def refuse_decimal_commas(table: Table, name: str, advice: str) -> None:
+    """Raise if texts are mostly numbers with commas; `advice` is for those who want them as names."""
+    column = table.frame[name]
+    has_comma = has_decimal_commas(column).to_numpy()
+    if has_comma.sum() > MOST_NUMBERS_OF_TEXT * column.count():
+        first = int(np.argmax(has_comma))
+        raise InvalidInputError(
+            f"column {name!r} seems to hold numbers with commas: {column.iloc[first]!r} in "
+            f"{table.place(first)}. Write decimal points, and nothing between thousands; or {advice}."
+        )
 
 
 def holds_text(column: pd.Series[Any]) -> bool:
@@ -121,10 +139,10 @@ def finite_numbers(table: Table, name: str, advice: str = "") -> pd.Series[Any]:
     import pandas as pd
 
     column = table.frame[name]
-    if pd.api.types.is_datetime64_any_dtype(column.dtype) or str(column.dtype).startswith("timedelta"):
+    if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
         raise InvalidInputError(
             f"column {name!r} of {table.file} holds dates or times; turn it into numbers (days since then, "
-            f"say), or leave it out: --drop {name}."
+            "say), or predict without it (--drop)."
         )
     numbers = as_numbers(column)
     is_text = (numbers.isna() & column.notna()).to_numpy()
@@ -160,17 +178,30 @@ def labels_of(column: pd.Series[Any]) -> pd.Series[Any]:
     kind = pd.api.types.infer_dtype(present)
     if kind not in ("boolean", "integer", "string"):
         as_float = as_numbers(present)
-        is_whole = as_float.notna().all() and bool((as_float % 1 == 0).all())
+        is_whole = bool(((as_float % 1 == 0) & (as_float.abs() < 2**53)).all())
         present = as_float.astype(np.int64) if is_whole and kind == "floating" else present.astype(str)
     elif kind == "string":
         present = _natural(present)
+    elif kind == "boolean":
+        present = present.astype(bool)
     else:
-        present = present.astype(bool if kind == "boolean" else np.int64)
+        is_small = present.between(np.iinfo(np.int64).min, np.iinfo(np.int64).max).all()
+        present = present.astype(np.int64 if is_small else str)
     labels = pd.Series(pd.Categorical(present), index=present.index)
     return labels.reindex(column.index)
 
 
+def truths_of(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Truth values, however they are spelled, as pandas' type ``category``; other things are missing."""
+    import pandas as pd
+
+    spelled = column.astype(str).str.strip().str.lower().map(_TRUTH | _NUMBERED_TRUTH)
+    return pd.Series(pd.Categorical(spelled, categories=[False, True]), index=column.index)
+
+
 _TRUTH = {"true": True, "false": False}
+_NUMBERED_TRUTH = {"1": True, "0": False, "1.0": True, "0.0": False}
+_TIMES = ("datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period")
 
 
 def _natural(texts: pd.Series[Any]) -> pd.Series[Any]:

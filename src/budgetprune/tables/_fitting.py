@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,19 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budgetprune._price_lists import listed
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.tables._columns import Columns, as_numbers, finite_numbers, labels_of
+from budgetprune.tables._columns import Columns, as_numbers, finite_numbers, truths_of
 from budgetprune.tables._reading import Table, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_table_for(forest: Forest, file: str | os.PathLike[str]) -> Table:
-    """Read a file whose rows a forest is asked about: categories stay as they are written."""
+def read_table_for(forest: Forest, file: str | os.PathLike[str], target: str | None = None) -> Table:
+    """Read a file whose rows a forest is asked about; categories and classes stay as they are written."""
     names, known = names_of(forest), forest.categories or (None,) * forest.n_features
     as_text = [name for name, labels in zip(names, known, strict=True) if labels is not None]
+    if target is not None and forest.classes is not None and forest.classes.dtype.kind == "U":
+        as_text.append(target)
     return read_table(file, as_text=as_text)
 
 
@@ -92,19 +95,27 @@ def _picked(
         elif labels is None:
             picked[name] = finite_numbers(table, name)
         else:
-            picked[name] = _spelled_as(frame[name], labels)
+            picked[name] = spelled = _spelled_as(frame[name], labels)
+            _tell_of_unknown(table, name, frame[name].notna() & ~spelled.isin(list(labels)))
     return pd.DataFrame(picked, index=frame.index)
+
+
+def _tell_of_unknown(table: Table, name: str, is_unknown: pd.Series[bool]) -> None:
+    if is_unknown.any():
+        example = str(table.frame[name][is_unknown].iloc[0])
+        warnings.warn(
+            f"column {name!r} of {table.file}: {is_unknown.sum():,} of {len(is_unknown):,} values are none "
+            f"of the categories that the model knows, and count as missing ({example!r}, say).",
+            BudgetWarning,
+            stacklevel=2,
+        )
 
 
 def _spelled_as(column: pd.Series[Any], labels: Sequence[Any]) -> pd.Series[Any]:
     """Categories of the kind that a forest knows: truth values, numbers or text; others are missing."""
-    import pandas as pd
-
     kinds = {type(label) for label in labels}
     if kinds == {bool}:
-        own = labels_of(column)
-        is_truth = [isinstance(label, bool) for label in own.cat.categories.tolist()]
-        return own if all(is_truth) else own.where(pd.Series(False, index=own.index))
+        return truths_of(column)
     if kinds and kinds <= {int, float}:
         return as_numbers(column)
     return column.astype(object).where(column.isna(), column.astype(str))

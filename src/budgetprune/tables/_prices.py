@@ -161,14 +161,17 @@ def _entries(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         with opened(path) as handle:
             reader = csv.reader(handle, delimiter=separator, skipinitialspace=True)
             lines = [(reader.line_num, fields) for fields in reader if any(fields)][1:]
-    header = [name.strip() for name in names]
+    header = [name.lower() for name in names]
+    while header and not header[-1]:  # spreadsheets write empty columns, too
+        header.pop()
     unknown = [name for name in header if name not in _KNOWN]
     if "feature" not in header or "cost" not in header or unknown or len(set(header)) < len(header):
         raise InvalidInputError(
             f"{path} has the columns {listed(map(repr, header), at_most=12)}, but a price list has 'feature' "
             "and 'cost', and may have 'source' and 'note'."
         )
-    for line, fields in lines:
+    for line, written in lines:
+        fields = written[: len(header)] if not any(written[len(header) :]) else written
         if len(fields) > len(header):
             raise InvalidInputError(
                 f"line {line} of {path} has {len(fields)} fields, but the first one has {len(header)}; put "
@@ -179,7 +182,7 @@ def _entries(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
 
 def _price(written: str, name: str, place: str) -> float:
     try:
-        price = float(written)
+        price = float(written.replace("_", "?"))  # Python's own 1_000 is nobody's price
     except ValueError:
         price = math.nan
     if not 0 <= price < math.inf:
@@ -204,6 +207,29 @@ def _check_sources(
                     f"{path} says that {name!r} needs {source!r}, but not what that costs; add a line "
                     f"`,<cost>,{source}` for it."
                 )
+        if name in _needed_by(name, needs):
+            raise InvalidInputError(
+                f"{path} says that {name!r} needs itself, through {listed(map(repr, sources))}; a column "
+                "that is computed from others must not be needed by them."
+            )
+    idle = [name for name in shared if not any(name in sources for sources in needs.values())]
+    if idle:
+        raise InvalidInputError(
+            f"{path} has a price for {listed(map(repr, idle))}, which no feature needs; write it into the "
+            "column source of those that do, or delete the line."
+        )
+
+
+def _needed_by(name: str, needs: dict[str, tuple[str, ...]]) -> set[str]:
+    """All that a feature needs, directly or not."""
+    found: set[str] = set()
+    ahead = list(needs.get(name, ()))
+    while ahead:
+        each = ahead.pop()
+        if each not in found:
+            found.add(each)
+            ahead += needs.get(each, ())
+    return found
 
 
 # --- Writing ------------------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ import csv
 import gzip
 import lzma
 import os
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ LABEL = "label"
 
 _PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _SEPARATORS = ",;\t|"
+_NUMBER = re.compile(r"[-+]?[0-9]+(,[0-9]+)?")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -106,7 +109,7 @@ def _kind_of(path: Path) -> str:
     kind = _ENDINGS.get(Path(name).suffix)
     if kind is None:
         raise InvalidInputError(
-            f"{path} has an ending that says nothing about what it holds; call it one of "
+            f"{path} has an ending that says nothing about what it holds; it should be saved as one of "
             f"{', '.join(f'*{ending}' for ending in _ENDINGS)}."
         )
     return kind
@@ -135,31 +138,62 @@ def _read_csv(path: Path, as_text: Collection[str]) -> pd.DataFrame:
     import pandas as pd
 
     separator, names = read_header(path)
-    twice = sorted({name for name in names if name and names.count(name) > 1})
-    if twice:
-        raise InvalidInputError(f"it has more than one column called {listed(map(repr, twice))}")
+    _refuse_doubles(names)
+    names = [name or f"column {k + 1}" for k, name in enumerate(names)]
     with warnings.catch_warnings():
         # A line with more fields than there are names is cut, and a warning is all there is.
         warnings.simplefilter("error", pd.errors.ParserWarning)
         # With `low_memory`, a column is read in pieces, and what is in a piece decides about its type.
-        return pd.read_csv(
+        frame = pd.read_csv(
             path,
             sep=separator,
+            header=0,
+            names=names,
             low_memory=False,
             skipinitialspace=True,
             index_col=False,
             dtype={name: str for name in as_text if name in names},
         )
+    # Between commas, "1,234" could be many things.
+    return frame if separator == "," else _with_decimal_points(frame, as_text)
+
+
+def _refuse_doubles(names: Collection[str]) -> None:
+    twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
+    if twice:
+        raise InvalidInputError(f"it has more than one column called {listed(map(repr, twice))}")
+
+
+def _with_decimal_points(frame: pd.DataFrame, as_text: Collection[str]) -> pd.DataFrame:
+    """Columns of numbers with decimal commas, as spreadsheets write them in much of Europe, as numbers."""
+    for name in frame.columns.difference(list(as_text)):
+        column = frame[name]
+        if has_decimal_commas(column).any():
+            written = column.dropna()
+            if written.str.fullmatch(_NUMBER).all():
+                frame[name] = written.str.replace(",", ".").astype(float).reindex(column.index)
+    return frame
+
+
+def has_decimal_commas(column: pd.Series[Any]) -> pd.Series[bool]:
+    """For each value, whether it is a number with a decimal comma."""
+    import pandas as pd
+
+    if pd.api.types.infer_dtype(column, skipna=True) != "string":
+        return pd.Series(False, index=column.index)
+    return column.str.fullmatch(r"[-+]?[0-9]+,[0-9]+").fillna(False).astype(bool)
 
 
 def read_header(path: Path) -> tuple[str, list[str]]:
-    """What separates the fields of a CSV file, and the names in its first line."""
-    with opened(path) as handle:
-        first = handle.readline()
-    if not first.strip():
-        raise InvalidInputError("its first line is empty; it should hold the names of the columns")
-    of_separator = {each: next(csv.reader([first], delimiter=each)) for each in _SEPARATORS}
+    """What separates the fields of a CSV file, and the names in its first line without blanks around."""
+    of_separator = {}
+    for each in _SEPARATORS:
+        with opened(path) as handle:
+            names = next(csv.reader(handle, delimiter=each, skipinitialspace=True), [])
+        of_separator[each] = [name.strip() for name in names]
     separator = max(_SEPARATORS, key=lambda each: len(of_separator[each]))
+    if not any(of_separator[separator]):
+        raise InvalidInputError("its first line is empty; it should hold the names of the columns")
     return separator, of_separator[separator]
 
 
@@ -193,8 +227,11 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     import pyarrow  # noqa: F401  (pandas only says that it has no engine)
 
     frame = pd.read_parquet(path, engine="pyarrow")
-    frame.columns = frame.columns.map(str)
-    return frame.reset_index(drop=True)
+    # An index that has a name is a column that somebody has set aside.
+    frame = frame.reset_index(drop=not any(frame.index.names))
+    frame.columns = frame.columns.map(str).str.strip()
+    _refuse_doubles(frame.columns.tolist())
+    return frame
 
 
 def _read_svmlight(path: Path) -> pd.DataFrame:

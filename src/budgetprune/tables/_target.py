@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.tables._columns import MOST_NUMBERS_OF_TEXT, as_numbers, finite_numbers, labels_of
+from budgetprune.tables._columns import (
+    MOST_NUMBERS_OF_TEXT,
+    as_numbers,
+    finite_numbers,
+    labels_of,
+    refuse_decimal_commas,
+)
 from budgetprune.tables._reading import Table, columns_of
 
 Task = Literal["classification", "regression"]
@@ -52,7 +58,7 @@ def check_target(table: Table, name: str) -> None:
 def check_varied(table: Table, name: str) -> None:
     """Raise unless the target differs from row to row."""
     check_target(table, name)
-    column = table.frame[name]
+    column = table.frame[name].dropna()
     if column.nunique() == 1:
         raise InvalidInputError(
             f"the target {name!r} is always {str(column.iloc[0])!r}; rows with other answers are needed, to "
@@ -73,7 +79,10 @@ def read_target(table: Table, name: str, task: Task | None = None) -> Target:
     _refuse_missing(table, name)
     check_varied(table, name)
     if task == "regression" or (task is None and _is_amount(table, name)):
-        return Target(name, "regression", finite_numbers(table, name).to_numpy())
+        advice = "" if task else ", or say --task classification if these are names of classes"
+        return Target(name, "regression", finite_numbers(table, name, advice).to_numpy())
+    if task is None:
+        refuse_decimal_commas(table, name, "say --task classification")
     return Target(name, "classification", _classes(table, name))
 
 
@@ -82,7 +91,8 @@ def _refuse_missing(table: Table, name: str) -> None:
     if is_missing.any():
         raise InvalidInputError(
             f"the target {name!r} is missing in {np.count_nonzero(is_missing)} of {is_missing.size} rows, "
-            f"first in {table.place(int(np.argmax(is_missing)))}; leave these rows out."
+            f"first in {table.place(int(np.argmax(is_missing)))} (NA, NaN, null and the like mean "
+            "that, too); leave these rows out."
         )
 
 
@@ -103,8 +113,8 @@ def _classes(table: Table, name: str) -> NDArray[Any]:
     n_rows, n_classes = len(labels), len(labels.cat.categories)
     if n_classes > n_rows / 2:
         raise InvalidInputError(
-            f"the target {name!r} has {n_classes} different values in {n_rows} rows, too many for classes; "
-            "name another column, or say --task regression if they are numbers."
+            f"the target {name!r} has {n_classes} different values in {n_rows} rows, too many classes or "
+            "too few rows; name another column, or say --task regression if they are numbers."
         )
     kinds = labels.cat.categories.to_numpy()
     if kinds.dtype.kind not in "biu":
