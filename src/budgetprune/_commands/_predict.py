@@ -77,7 +77,7 @@ def predict(
         talk.show(_summary(answers), f"Written: {out}")
     elif not as_json:
         written.to_csv(sys.stdout, index=False)
-    told = {
+    told: dict[str, Any] = {
         "out": None if out is None else str(out),
         "rows": len(written),
         "mean_cost": float(answers["cost"].mean()),
