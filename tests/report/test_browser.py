@@ -265,6 +265,54 @@ def test_charts_are_as_wide_as_their_place(look):
         )
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_labels_of_the_tree_lie_between_its_branches(look, size):
+    for name in ("cancer", "wide"):
+        n_labels, n_crossed = look(name, size).page.evaluate(
+            """() => {
+                const paths = [...document.querySelectorAll('#tree path')].map(e => e.getAttribute('d'));
+                const ways = paths.flatMap(d => d.split('M')).filter(Boolean);
+                const down = ways.map(way => way.split(/[HQV ]/).slice(-3).map(Number));
+                const boxes = [...document.querySelectorAll('#tree text')].map(e => e.getBBox());
+                return [boxes.length, boxes.filter(b => down.some(([x, from, to]) =>
+                    x > b.x && x < b.x + b.width && from < b.y + b.height && to > b.y + 4)).length];
+            }"""
+        )
+        assert n_crossed == 0 < n_labels
+
+
+@pytest.mark.parametrize("name", ["cancer", "diabetes"])
+def test_the_curve_has_room_for_everything(look, name):
+    """No label lies on the budget, no error bar leaves the chart."""
+    found = look(name, PHONE)
+    covered = found.page.evaluate(
+        """() => {
+            const all = what => [...document.querySelectorAll(`#curve ${what}`)];
+            const box = e => e.getBoundingClientRect();
+            const budget = all('.shapelayer path').map(box).find(line => line.width < 3);
+            const isOn = e => box(e).left < budget.right && box(e).right > budget.left;
+            return all('.annotation-text').filter(isOn).map(e => e.textContent);
+        }"""
+    )
+    assert covered == []
+    unit = 100 if name == "cancer" else 1
+    for key in ("Home", "ArrowRight", "End"):
+        found.press(key)
+        low, high = found.page.evaluate("document.getElementById('curve')._fullLayout.yaxis.range")
+        outcome = found.point[found.stored["counting"]]
+        score, error = unit * outcome["score"], unit * 1.96 * outcome["score_error"]
+        assert low <= score - error < min(score + error, 100) <= high
+
+
+def test_what_is_counted_is_said(look):
+    found = look("cancer", PHONE)
+    assert found.text("usage").split()[-8:] == ["never", "tested", "1", "to", "7", "times", "more", "often"]
+    assert "until decided" not in found.text("stories")
+    found.page.locator("input[name=counting][value=full]").check()
+    found.settle()
+    assert found.text("stories").count("EUR until decided.") == len(found.stored["stories"])
+
+
 def contrast(first: str, second: str) -> float:
     """Ratio of luminances, as WCAG defines it."""
 

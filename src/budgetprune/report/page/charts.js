@@ -38,6 +38,12 @@ const scoresOf = (points, counting) => points.map((point) => height(point[counti
 // Shares are drawn in per cent, so that axes write them as the text does.
 const height = (score) => (isAccuracy ? 100 * score : score);
 
+// Where the error bar of a point ends; no share is above all or below nothing.
+function ends({ score, score_error: error }) {
+  const [low, high] = [score - twoSigma * error, score + twoSigma * error];
+  return (isAccuracy ? [Math.max(low, 0), Math.min(high, 1)] : [low, high]).map(height);
+}
+
 function drawCurve(state) {
   const path = S.points.filter((point) => point.kind === "path");
   const own = S.points[S.delivered];
@@ -47,9 +53,11 @@ function drawCurve(state) {
   const farthest = Math.max(...costsOf(S.points, "full"), S.budget ?? 0);
   const expectedCost = S.expected?.[counted === "full" ? "full_cost" : "cost"] ?? [];
   const expectedScore = expectedCost.length ? S.expected.score.map(height) : [];
-  const scores = [...scoresOf(S.points, counted), ...expectedScore, height(S.guess_score)];
+  const scores = [...S.points.flatMap((point) => ends(point[counted])), ...expectedScore, height(S.guess_score)];
   const [lowest, highest] = [Math.min(...scores), Math.max(...scores)];
   const room = Math.max(highest - lowest, 1e-6);
+  const [bottom, top] = ends(now[counted]);
+  const middle = height(now[counted].score);
 
   const line = (counting, style) => ({
     type: "scatter", mode: "lines+markers", x: costsOf(path, counting), y: scoresOf(path, counting),
@@ -70,7 +78,7 @@ function drawCurve(state) {
     mark(own, counted, { symbol: "star", size: 19, color: colour("red"), line: { color: colour("paper"), width: 1.5 } }),
     {
       ...mark(now, counted, { symbol: "circle-open", size: 26, color: colour("ink"), line: { width: 2 } }),
-      error_y: { type: "constant", value: twoSigma * height(now[counted].score_error), color: colour("ink"), thickness: 1, width: 5 },
+      error_y: { type: "data", symmetric: false, array: [top - middle], arrayminus: [middle - bottom], color: colour("ink"), thickness: 1, width: 5 },
     },
   ];
   if (expectedCost.length) {
@@ -112,24 +120,31 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
   }
   labels.avoidMark(...place(own, counted), 10);
   labels.avoidMark(...place(now, counted), 15);
-  const reach = twoSigma * height(now[counted].score_error);
-  labels.avoidLine([now[counted].cost, now[counted].cost], [-reach, reach].map((y) => height(now[counted].score) + y));
+  labels.avoidLine([now[counted].cost, now[counted].cost], ends(now[counted]));
+  for (const level of [S.guess_score, whole.full.score]) labels.avoidLine(ranges[0], [height(level), height(level)]);
   if (isBudgetShown) labels.avoidLine([S.budget, S.budget], ranges[1]);
 
-  const guessed = isAccuracy ? `always ${S.guess}: ${score(S.guess_score)}, for nothing` : `always the average: ${score(0)}, for nothing`;
+  const guessed = `always ${isAccuracy ? S.guess : "the average"}: ${score(S.guess_score)}`;
   const [low, high] = ranges[1];
-  const heights = [0.3, 0.4, 0.5, 0.2].map((part) => [S.budget, low + part * (high - low)]);
+  const alongGuess = [1, 0.8, 0.6, 0.4].map((part) => [part * ranges[0][1], height(S.guess_score)]);
+  const heights = [0.3, 0.4, 0.5, 0.2, 0.6, 0.1, 0.7].map((part) => [S.budget, low + part * (high - low)]);
   const name = whole.name.toLowerCase();
+  const beyond = own === now ? ends(own[counted]).map((y) => [own[counted].cost, y]) : [];
   const named = [
-    ...labels.place("your model", [place(own, counted)], "red-text", { must: true }),
+    ...labels.place("your model", [place(own, counted), ...beyond], "red-text", { must: true }),
     ...labels.place(name, [place(whole, "full")], "ink", { must: true }),
-    ...labels.place(guessed, [[ranges[0][1], height(S.guess_score)]], "soft"),
   ];
+  const inFull = labels.place(`${guessed}, for nothing`, alongGuess, "soft");
+  named.push(...(inFull.length ? inFull : labels.place(guessed, alongGuess, "soft")));
   if (isBudgetShown) named.push(...labels.place(`budget ${withUnit(plain(S.budget))}`, heights, "soft"));
   // The two lines are named where they are apart.
   const apart = path.filter((point) => point.full.cost - point.decided.cost > 0.04 * whole.full.cost);
   const line = (counting, text) => {
-    const points = apart.map((point) => place(point, counting));
+    const corners = apart.map((point) => place(point, counting));
+    const points = corners.flatMap(([x, y], i) => {
+      const [nextX, nextY] = corners[i + 1] ?? [x, y];
+      return [0, 0.25, 0.5, 0.75].map((part) => [x + part * (nextX - x), y + part * (nextY - y)]);
+    });
     return labels.place(text, points, counting === counted ? "red-text" : "grey-text");
   };
   if (apart.length) {

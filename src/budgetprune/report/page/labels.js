@@ -14,6 +14,8 @@ const sides = [
   { xanchor: "right", yanchor: "top", x: -1, y: 0, dx: -16, dy: 14 },
 ];
 
+const pen = document.createElement("canvas").getContext("2d");
+
 class Labels {
   // The ranges of both axes, and about how many pixels they take.
   constructor(chart, [left, right], [low, high]) {
@@ -22,6 +24,7 @@ class Labels {
     this.across = (x) => ((x - left) / (right - left)) * this.width;
     this.down = (y) => (1 - (y - low) / (high - low)) * this.height;
     this.fontSize = narrow() ? 11 : 13;
+    pen.font = `${this.fontSize}px ${getComputedStyle(document.body).fontFamily}`;
     this.dots = [];
     this.boxes = [];
   }
@@ -38,10 +41,10 @@ class Labels {
     this.boxes.push([this.across(x) - radius, this.across(x) + radius, this.down(y) - radius, this.down(y) + radius]);
   }
 
-  // An annotation at the best of some points, on its best side. If even there it covers something else that has
-  // a name, it is left out, unless it must be there.
+  // An annotation at the best of some points, on its best side. If even there it covers a line or something else
+  // that has a name, it is left out, unless it must be there.
   place(text, points, color, { must = false } = {}) {
-    const [width, height] = [0.62 * this.fontSize * text.length, 1.3 * this.fontSize];
+    const [width, height] = [pen.measureText(text).width + 4, 1.3 * this.fontSize];
     let best = null;
     for (const [x, y] of points) {
       for (const [rank, side] of sides.entries()) {
@@ -51,8 +54,9 @@ class Labels {
         if (best === null || harm < best.harm) best = { harm, x, y, side, box };
       }
     }
-    if (best.harm >= 20 && !must) return [];
-    this.boxes.push(best.box);
+    if (best === null || (best.harm >= 1 && !must)) return [];
+    const [left, right, top, bottom] = best.box;
+    this.boxes.push([left - 8, right + 8, top, bottom]);
     const { xanchor, yanchor, dx, dy } = best.side;
     const font = { size: this.fontSize, color: colour(color) };
     return [{ text: literal(text), x: best.x, y: best.y, xanchor, yanchor, xshift: dx, yshift: -dy, showarrow: false, font, borderpad: 0 }];

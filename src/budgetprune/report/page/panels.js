@@ -130,11 +130,11 @@ function storyCard(story, telling, counting) {
 
 function drawUsage(state) {
   const room = $("usage").clientWidth * (narrow() ? 1 : 0.85);
+  const names = ["never", "few", "many"];
+  const words = ["never tested", "1 to 7 times", "more often"];
   const stack = (shares) => {
-    const names = ["never", "few", "many"];
-    const words = ["never tested", "1 to 7 times", "more often"];
     const parts = shares.map((share, i) =>
-      element("span", { class: names[i], style: { width: `${100 * share}%` }, title: `${words[i]}: ${percent(share)}` }, share * room > 150 ? `${words[i]} ${percent(share)}` : share * room > 40 ? percent(share) : ""),
+      element("span", { class: names[i], style: { width: `${100 * share}%` }, title: `${words[i]}: ${percent(share)}` }, share * room > 40 ? percent(share) : ""),
     );
     const spoken = shares.map((share, i) => `${words[i]} ${percent(share)}`).join(", ");
     return element("div", { class: "stack", role: "img", "aria-label": spoken }, ...parts);
@@ -143,5 +143,6 @@ function drawUsage(state) {
   $("usage").replaceChildren(
     element("span", { class: "soft" }, whole.name), stack(whole.usage),
     element("span", {}, name), stack(S.points[state.point].usage),
+    element("p", { class: "legend small soft", "aria-hidden": "true" }, ...words.map((word, i) => element("span", {}, element("span", { class: `swatch ${names[i]}` }), word))),
   );
 }

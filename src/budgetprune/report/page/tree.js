@@ -30,7 +30,7 @@ function drawTree(state) {
   const point = S.points[state.point];
   const width = Math.max($("tree").clientWidth, 280);
   const [side, top, step] = [12, 12, 46];
-  const bottom = top + (Math.max(...places.depth) + 0.6) * step;
+  const bottom = top + (Math.max(...places.depth) + 0.9) * step;
   const x = (h) => side + ((places.across[h] + 0.5) * (width - 2 * side)) / places.nLeaves;
   const y = (h) => top + places.depth[h] * step;
   const [gone, stays, dots, texts] = [[], [], [], []];
@@ -59,21 +59,52 @@ function drawTree(state) {
 
 const answerOf = (h, point) => (point.kind === "delivered" && S.tree.refitted[h]) || S.tree.answer[h];
 
-// Labels that would cover others are left out; the text below has them all.
+// A question is a name and what is asked of it, an answer a label and its share: two lines, if one is too long.
+function inTwo(words, isSplit) {
+  const at = isSplit ? Math.max(words.lastIndexOf(" ≤ "), words.indexOf(" is ")) : words.lastIndexOf(" ");
+  return at < 0 ? [words] : [words.slice(0, at), words.slice(at + 1)];
+}
+
+// Write words into a room, with dots in their middle if they must; false if not even that helps.
+function fitted(text, words, room) {
+  text.textContent = words;
+  let left = words.length;
+  for (let length = text.getComputedTextLength(); length > room; length = text.getComputedTextLength()) {
+    left = Math.min(left - 1, Math.floor((left * room) / length));
+    if (left < 7) return false;
+    text.textContent = `${words.slice(0, Math.ceil(left / 2) - 1)}…${words.slice(words.length - Math.floor(left / 2))}`;
+  }
+  return true;
+}
+
+// Branches that go down beside a node's label: those to all nodes of the next level.
+function roomBelow(h, x, width) {
+  const beside = places.depth.flatMap((depth, k) => (depth === places.depth[h] + 1 ? [x(k)] : []));
+  return [Math.max(0, ...beside.filter((at) => at < x(h))) + 5, Math.min(width, ...beside.filter((at) => at > x(h))) - 5];
+}
+
+// Labels lie between the branches. Those that would cover others are left out; the text below has them all.
 function labelTree(drawing, nodes, point, x, y, width) {
   const taken = [];
   const byDepth = [...nodes].sort((a, b) => places.depth[a] - places.depth[b]);
   for (const h of byDepth) {
     const isSplit = staysSplit(point, h);
-    const text = svg("text", { class: isSplit ? "question" : "answer", x: x(h), y: y(h) + (isSplit ? 16 : 18), "text-anchor": "middle" });
-    text.textContent = isSplit ? S.tree.question[h] : answerOf(h, point);
+    const words = isSplit ? S.tree.question[h] : answerOf(h, point);
+    const [from, to] = roomBelow(h, x, width);
+    const text = svg("text", { class: isSplit ? "question" : "answer", "text-anchor": "middle" });
     drawing.append(text);
-    const half = text.getComputedTextLength() / 2;
-    const middle = Math.min(Math.max(x(h), half + 2), width - half - 2);
-    text.setAttribute("x", middle);
-    const box = [middle - half - 4, middle + half + 4, Number(text.getAttribute("y")) - 12, Number(text.getAttribute("y")) + 4];
-    const isFree = 2 * half < width && taken.every(([l, r, t, b]) => box[1] < l || box[0] > r || box[3] < t || box[2] > b);
-    if (isFree) taken.push(box);
+    text.textContent = words;
+    const parts = text.getComputedTextLength() <= to - from ? [words] : inTwo(words, isSplit);
+    text.textContent = "";
+    const lines = parts.map(() => text.appendChild(svg("tspan")));
+    const isWhole = lines.map((line, i) => fitted(line, parts[i], to - from)).every(Boolean);
+    const half = Math.max(...lines.map((line) => line.getComputedTextLength())) / 2;
+    const middle = Math.min(Math.max(x(h), from + half), to - half);
+    const first = y(h) + (isSplit ? 16 : 18);
+    lines.forEach((line, i) => [["x", middle], ["y", first + 13 * i]].forEach(([name, at]) => line.setAttribute(name, at)));
+    text.append(svg("title", {}, words));
+    const box = [middle - half - 4, middle + half + 4, first - 12, first + 13 * (lines.length - 1) + 4];
+    if (isWhole && taken.every(([l, r, t, b]) => box[1] < l || box[0] > r || box[3] < t || box[2] > b)) taken.push(box);
     else text.remove();
   }
 }
