@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,16 +72,14 @@ class Teller:
 
     Parameters
     ----------
-    rows : sequence of prepared rows
-    truths : sequence of int or float
+    rows : array of prepared rows
+    truths : int64 or float64 array
         As `Judge` has them: a label by its number, -1 if the model does not know it.
     place : mapping from sources to their places in the summary
     language : Language
     """
 
-    def __init__(
-        self, rows: Sequence[NDArray[Any]], truths: Sequence[Any], place: Places, language: Language
-    ) -> None:
+    def __init__(self, rows: NDArray[Any], truths: NDArray[Any], place: Places, language: Language) -> None:
         self.rows, self.truths, self.place, self.language = rows, truths, place, language
 
     def __call__(self, predictor: BudgetPredictor) -> tuple[Telling, ...]:
