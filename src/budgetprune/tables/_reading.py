@@ -7,7 +7,6 @@ import csv
 import gzip
 import lzma
 import os
-import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -29,7 +28,7 @@ LABEL = "label"
 
 _PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _SEPARATORS = ",;\t|"
-_NUMBER = re.compile(r"[-+]?[0-9]+(,[0-9]+)?")
+_NUMBER = r"[-+]?[0-9]+(?:,[0-9]+)?"
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -181,7 +180,7 @@ def has_decimal_commas(column: pd.Series[Any]) -> pd.Series[bool]:
 
     if pd.api.types.infer_dtype(column, skipna=True) != "string":
         return pd.Series(False, index=column.index)
-    return column.str.fullmatch(r"[-+]?[0-9]+,[0-9]+").fillna(False).astype(bool)
+    return column.str.fullmatch(r"[-+]?[0-9]+,[0-9]+", na=False).astype(bool)
 
 
 def read_header(path: Path) -> tuple[str, list[str]]:
