@@ -89,21 +89,8 @@ class PricedColumns:
 
     def _sources_of(self, name: str) -> list[str]:
         """All that has to be paid for before a column is known; a derived one needs what its inputs need."""
-        found: dict[str, None] = {}
-        ahead = [name]
-        seen = set()
-        while ahead:
-            each = ahead.pop()
-            if each in seen:
-                continue
-            seen.add(each)
-            if each in self.shared:
-                found[each] = None
-            else:
-                if self.own[each] > 0:
-                    found[each] = None
-                ahead += self.needs.get(each, ())
-        return list(found)
+        reached = [name, *_needed_by(name, self.needs)]
+        return [each for each in reached if each in self.shared or self.own[each] > 0]
 
 
 # --- Reading ------------------------------------------------------------------------------------------------
@@ -220,16 +207,16 @@ def _check_sources(
         )
 
 
-def _needed_by(name: str, needs: dict[str, tuple[str, ...]]) -> set[str]:
+def _needed_by(name: str, needs: dict[str, tuple[str, ...]]) -> list[str]:
     """All that a feature needs, directly or not."""
-    found: set[str] = set()
+    found: dict[str, None] = {}
     ahead = list(needs.get(name, ()))
     while ahead:
         each = ahead.pop()
         if each not in found:
-            found.add(each)
+            found[each] = None
             ahead += needs.get(each, ())
-    return found
+    return list(found)
 
 
 # --- Writing ------------------------------------------------------------------------------------------------
