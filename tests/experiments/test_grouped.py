@@ -190,7 +190,7 @@ def test_both_sizes_are_compared_at_the_same_costs(tmp_path):
     assert together.columns[2:] == ["at 10", "at 20", "at 30", "at 50", "at 75"]
     assert together.rows == [
         ["CCP", "√K", "0.100", "0.200", "0.300", "0.500", "0.750"],
-        ["CCP", "0.8 K", "0.100", "0.200", "0.300", None, None],
+        ["CCP", "0.8 K", "0.100", "0.200", "0.300", "0.400", "0.400"],
     ]
     assert "√K: accuracy 0.950 at cost 100.0; 0.8 K: accuracy 0.940 at cost 80.0" in together.note
     assert [table.title.split(":")[0] for table in each] == [

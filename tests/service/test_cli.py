@@ -24,9 +24,9 @@ def run(monkeypatch, capfd, *words):
     return end.value.code, said.out, said.err
 
 
-def check_failure(found, words):
+def check_failure(found, words, expected=1):
     status, out, err = found
-    assert status == 1
+    assert status == expected
     assert out == ""
     assert re.fullmatch(rf"budgetprune: error: .*{words}.*\n", err), err
 
@@ -36,10 +36,13 @@ def test_version(monkeypatch, capfd):
 
 
 def test_models_that_cannot_be_loaded(monkeypatch, capfd, tmp_path):
-    check_failure(run(monkeypatch, capfd, "serve", str(tmp_path / "nothing")), "cannot be loaded: .*nothing")
-    check_failure(run(monkeypatch, capfd, "serve", str(tmp_path)), "cannot be loaded: .*directory")
     (tmp_path / "text").write_text("hello")
-    check_failure(run(monkeypatch, capfd, "serve", str(tmp_path / "text")), "no model that budgetprune saved")
+    for name, words in (
+        ("nothing", "cannot be served: .*nothing"),
+        ("", "cannot be served: .*directory"),
+        ("text", "no model that budgetprune saved"),
+    ):
+        check_failure(run(monkeypatch, capfd, "serve", str(tmp_path / name)), words, 2)
 
 
 def test_a_port_that_is_taken(monkeypatch, capfd):
