@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from budgetprune.problem._uses import acquire, first_uses
 # Rows that are routed at once: enough for both cores, and little memory.
 CHUNK = 2**16
 
+# Tells what rows acquire if only these splits of the forest stay.
+Acquire = Callable[[NDArray[np.bool_]], NDArray[np.bool_]]
+
 
 def sources_used(forest: Forest, costs: CostTable, X: Any) -> NDArray[np.bool_]:
     """Find which sources each row acquires (w_ki of the paper), of shape (n_rows, n_sources).
@@ -22,21 +26,28 @@ def sources_used(forest: Forest, costs: CostTable, X: Any) -> NDArray[np.bool_]:
     Every source on its paths through all trees, except those without a price.
     """
     rows = forest.prepare_rows(X)
-    chunks = [_sources_used(forest, costs, rows[i : i + CHUNK]) for i in range(0, len(rows), CHUNK)]
+    starts = range(0, len(rows), CHUNK)
+    chunks = [acquire_along(forest, costs, rows[i : i + CHUNK])(forest.is_split) for i in starts]
     return np.concatenate(chunks)
 
 
-def _sources_used(forest: Forest, costs: CostTable, rows: NDArray[Any]) -> NDArray[np.bool_]:
+def acquire_along(forest: Forest, costs: CostTable, rows: NDArray[Any]) -> Acquire:
+    """Route rows once, for all prunings of a forest."""
     routed = route(forest, rows)
     uses = first_uses(forest, costs, routed)
-    used: NDArray[np.bool_] = acquire(
-        forest.is_split,
-        routed.order,
-        routed.start,
-        routed.stop,
-        uses.node,
-        uses.source,
-        uses.tree_start,
-        costs.n_sources,
-    )
-    return used
+
+    def acquired(keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        # A first use stays one if the splits below it go.
+        mask: NDArray[np.bool_] = acquire(
+            keep,
+            routed.order,
+            routed.start,
+            routed.stop,
+            uses.node,
+            uses.source,
+            uses.tree_start,
+            costs.n_sources,
+        )
+        return mask
+
+    return acquired

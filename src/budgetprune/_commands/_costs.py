@@ -36,8 +36,7 @@ def init(
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     options.check_out(out, data)
-    if quiet and out is None and not as_json:
-        raise InvalidInputError("--quiet leaves nothing to show; add --out or --json.")
+    options.check_shown(out, quiet=quiet, as_json=as_json)
     if out is not None and out.exists() and not force:
         raise InvalidInputError(
             f"{out} is there already, and may have prices in it; add --force to replace it."

@@ -159,6 +159,12 @@ def check_out(out: Path | None, *inputs: Path | None) -> None:
         ) from error
 
 
+def check_shown(out: Path | None, *, quiet: bool, as_json: bool) -> None:
+    """Raise if nobody would see what a command is going to compute."""
+    if quiet and out is None and not as_json:
+        raise InvalidInputError("--quiet leaves nothing to show; add --out or --json.")
+
+
 def check_budget(budget: float | None) -> None:
     """Raise if a budget is none; Typer has refused negative ones."""
     if budget is not None and not math.isfinite(budget):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,8 +53,7 @@ def predict(
     """
     talk = Talk(quiet=quiet, as_json=as_json)
     options.check_out(out, model, data)
-    if quiet and out is None and not as_json:
-        raise InvalidInputError("--quiet leaves nothing to show; add --out or --json.")
+    options.check_shown(out, quiet=quiet, as_json=as_json)
     if full and max_cost is not None:
         raise InvalidInputError("--max-cost is for predictions that stop early, and --full for all others.")
     from budgetprune.model import BudgetModel
@@ -88,10 +86,9 @@ def predict(
     talk.result(told)
 
 
-def _records(written: pd.DataFrame) -> list[dict[str, Any]]:
-    """Lines with all their digits; what is missing is null, and what JSON has no word for is text."""
-    lines = written.astype(object).where(written.notna(), None).to_dict(orient="records")
-    return list(json.loads(json.dumps(lines, default=str)))
+def _records(written: pd.DataFrame) -> Any:
+    """Lines with all their digits; what is missing is null."""
+    return written.astype(object).where(written.notna(), None).to_dict(orient="records")
 
 
 def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:

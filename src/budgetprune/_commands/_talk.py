@@ -74,6 +74,6 @@ class Talk:
             console.print(line, markup=False) if isinstance(line, str) else console.print(line)
 
     def result(self, result: Mapping[str, Any]) -> None:
-        """Print what came out, for scripts."""
+        """Print what came out, for scripts; what JSON has no word for (dates that are kept, say) is text."""
         if self.as_json:
-            print(json.dumps(result, ensure_ascii=False, allow_nan=False))
+            print(json.dumps(result, ensure_ascii=False, allow_nan=False, default=str))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,15 +13,11 @@ from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.predictor._predictor import SETTINGS
-from budgetprune.problem._rows import route
-from budgetprune.problem._uses import acquire, first_uses
 from budgetprune.report._judge import Judge
 from budgetprune.report._summary import Counting
 from budgetprune.report._usage import usage_shares
 
 Kind = Literal["path", "delivered", "unpruned"]
-# Tells what rows acquire if only these splits of the unpruned forest stay.
-Acquire = Callable[[NDArray[np.bool_]], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,25 +110,3 @@ def _taken(
     judge: Judge, answer: NDArray[Any], acquired: NDArray[np.bool_], costs: CostTable, undecided: float
 ) -> Taken:
     return Taken(answer, judge.quality(answer), costs.total(acquired), acquired.mean(axis=0), undecided)
-
-
-def acquire_along(forest: Forest, costs: CostTable, rows: NDArray[Any]) -> Acquire:
-    """Route rows once, for all prunings of a forest."""
-    routed = route(forest, rows)
-    uses = first_uses(forest, costs, routed)
-
-    def acquired(keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        # A first use stays one if the splits below it go.
-        mask: NDArray[np.bool_] = acquire(
-            keep,
-            routed.order,
-            routed.start,
-            routed.stop,
-            uses.node,
-            uses.source,
-            uses.tree_start,
-            costs.n_sources,
-        )
-        return mask
-
-    return acquired

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.acquisition import acquire_along
 from budgetprune.costs import CostTable
 from budgetprune.estimators._tradeoff import evenly_spaced
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.report._judge import Judge
-from budgetprune.report._measure import Measured, acquire_along, like, measure
+from budgetprune.report._measure import Measured, like, measure
 from budgetprune.report._stories import Teller, choose_rows, story
 from budgetprune.report._summary import Story, Telling
 from budgetprune.report._words import Language
