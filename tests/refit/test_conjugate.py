@@ -54,6 +54,32 @@ def test_flat_directions_are_left_alone():
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("noise", [0.0, 1e-16, 1e-12])
+def test_singular_matrices_give_finite_downhill_answers(seed, noise):
+    """Half of the eigenvalues are 0 but for rounding, and the right side has a part that cannot be solved.
+
+    The accuracy is out of reach, so that only the flat directions and the divergence of rounding errors end
+    the search.
+    """
+    rng = np.random.default_rng(seed)
+    n = 20
+    root = rng.normal(size=(n // 2, n)) * 10 ** rng.uniform(-3, 3, n)
+    A = root.T @ root
+    solvable = A @ (rng.normal(size=n) / np.diag(A))
+    right = (solvable + noise * np.linalg.norm(solvable) * rng.normal(size=n))[:, np.newaxis]
+    scale = np.diag(A)[:, np.newaxis].copy()
+    x = conjugate_gradients(multiply_by(A), right, scale, 1e-30)
+    assert np.isfinite(x).all()
+    assert (x * right).sum() > 0, "downhill"
+    # The best that can be reached along `right`, in the objective that conjugate gradients lower.
+    steepest = right / scale
+    best = (steepest * right).sum() ** 2 / (steepest * (A @ steepest)).sum() / 2
+    reached = (x * right).sum() - (x * (A @ x)).sum() / 2
+    assert reached >= best * (1 - 1e-6)
+
+
+@pytest.mark.nojit
 @pytest.mark.parametrize("n", [0, 1, 7, CHUNK, 2 * CHUNK + 1])
 def test_inner_products(n):
     a, b = np.random.default_rng(3).normal(size=(2, n))

@@ -143,6 +143,28 @@ def test_values_that_are_best_already_stay(loss):
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("loss", LOSSES)
+def test_directions_without_curvature_are_survived(loss, seed):
+    """Without a ridge the Hessian is singular; each order of the rows rounds differently."""
+    small = small_boosted(loss)
+    order = np.random.default_rng(seed).permutation(len(small.sample.target))
+    sample = small.sample.take(order)
+    leaves = sample.leaves(small.pruning)
+    found = minimise(
+        leaves,
+        loss,
+        sample.target,
+        sample.weight,
+        0.0,
+        start=np.zeros_like(leaves.value),
+        tolerance=1e-12,
+    )
+    assert np.isfinite(found.value).all()
+    assert found.gradient_norm <= 1e-9
+
+
+@pytest.mark.nojit
 def test_a_tolerance_below_rounding_ends_all_the_same():
     small = small_boosted("softmax")
     found = solve(small, 1.0, tolerance=0.0)

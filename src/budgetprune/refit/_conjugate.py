@@ -13,6 +13,12 @@ Array = NDArray[np.float64]
 # Entries that are added up in one go; the order of what is added depends on nothing else.
 CHUNK = 4096
 MAX_ROUNDS = 200
+# A direction is flat if A curves along it by less than this share of what its diagonal alone would. The
+# curvature is a sum over rows and trees, so that less than this is rounding, not curvature.
+FLAT = 1e-13
+# Conjugate gradients may let the residual grow for a while, but not without limit. Beyond this multiple of
+# the first one (both squared), rounding has destroyed the conjugacy of the directions.
+DIVERGED = 1e8
 
 
 def dot(a: Array, b: Array) -> float:
@@ -28,9 +34,11 @@ def length(a: Array) -> float:
 def conjugate_gradients(
     multiply: Callable[[Array, Array], None], right: Array, scale: Array, accuracy: float
 ) -> Array:
-    """Solve ``A x = right`` to a residual of `accuracy` times the right side.
+    """Solve ``A x = right`` to a residual of `accuracy` times the right side, for a positive semidefinite A.
 
-    Started at 0, every iterate points downhill, so any number of rounds gives a useful step.
+    Started at 0, every iterate points downhill, so any number of rounds gives a useful step. Directions that
+    are flat to rounding (a singular A) end the search, and so does a residual that diverges: the result is
+    finite whenever the input is.
 
     Parameters
     ----------
@@ -43,14 +51,14 @@ def conjugate_gradients(
     direction, image = inverse * residual, np.empty_like(right)
     flat = x.reshape(-1), residual.reshape(-1), direction.reshape(-1), image.reshape(-1), inverse.reshape(-1)
     goal = accuracy**2 * dot(right, right)
-    agreement = dot(residual, direction)
+    first = agreement = dot(residual, direction)
     for n_rounds in range(MAX_ROUNDS):
         multiply(direction, image)
         bend = dot(direction, image)
-        if bend <= 0.0:  # flat to rounding: without a ridge, some directions change nothing
+        if not bend > FLAT * dot(direction, scale * direction):
             return x if n_rounds else direction
         square, new_agreement = advance(*flat, agreement / bend).sum(axis=0)
-        if square <= goal:
+        if square <= goal or not new_agreement <= DIVERGED * first:
             break
         turn(*flat, new_agreement / agreement)
         agreement = new_agreement
