@@ -29,7 +29,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("one_thread")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures, xfail_strict=False)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_checks(estimator, check):
     check(estimator)
 
@@ -45,7 +45,6 @@ def test_checks(estimator, check):
     ],
     legacy=False,
     expected_failed_checks=expected_failures,
-    xfail_strict=False,
 )
 def test_quicker_checks(estimator, check):
     check(estimator)

@@ -20,23 +20,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
 
-try:
-    from sklearn.utils._test_common.instance_generator import PER_ESTIMATOR_XFAIL_CHECKS
-except ImportError:  # private, so it may move; then nothing is known to fail but this
-    PER_ESTIMATOR_XFAIL_CHECKS = {
-        kind: {
-            f"check_sample_weight_equivalence_on_{rows}_data": "bootstraps and bins know no weights"
-            for rows in ("dense", "sparse")
-        }
-        for kind in (
-            RandomForestClassifier,
-            RandomForestRegressor,
-            GradientBoostingClassifier,
-            GradientBoostingRegressor,
-            HistGradientBoostingClassifier,
-            HistGradientBoostingRegressor,
-        )
-    }
+# scikit-learn expects the same of these: for them, a row of weight 2 is not a row that is there twice.
+WEIGHTS_ARE_NOT_REPEATS = (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
+WEIGHT_CHECKS = {
+    f"check_sample_weight_equivalence_on_{rows}_data": "a weight of 2 is not a repeated row, in scikit-learn either"
+    for rows in ("dense", "sparse")
+}
 
 ESTIMATORS = [
     BudgetPruneClassifier(RandomForestClassifier(5)),
@@ -55,16 +49,15 @@ ESTIMATORS = [
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
-    """What scikit-learn declares for the ensemble inside; nothing for those of other libraries."""
-    kind = type(estimator._default_estimator() if estimator.estimator is None else estimator.estimator)
-    return PER_ESTIMATOR_XFAIL_CHECKS.get(kind, {})
+    """Return the checks that fail; each must, since `xfail_strict` is set for all tests."""
+    return WEIGHT_CHECKS if isinstance(estimator.estimator, WEIGHTS_ARE_NOT_REPEATS) else {}
 
 
 # Checks use few rows, and few validation rows make no choices, which is said.
 pytestmark = pytest.mark.filterwarnings("ignore::budgetprune.BudgetWarning")
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures, xfail_strict=False)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_checks(estimator, check):
     check(estimator)
 
@@ -74,7 +67,6 @@ def test_checks(estimator, check):
     [BudgetPruneClassifier(), BudgetPruneRegressor()],
     legacy=False,
     expected_failed_checks=expected_failures,
-    xfail_strict=False,
 )
 def test_checks_of_defaults(estimator, check):
     check(estimator)

@@ -201,9 +201,10 @@ def test_tradeoff_of_a_short_path_has_all_its_points(rows, val):
 @pytest.mark.parametrize("refit", [None, "squared"])
 def test_tradeoff_of_a_long_path_has_some_of_its_points(monkeypatch, refit):
     monkeypatch.setattr(tradeoff_module, "MOST_POINTS", 20)
-    X, y = draw_targets(600)
+    X, y = draw_targets(2000)
     model = BudgetPruneRegressor(
-        ExtraTreesRegressor(10, random_state=0),
+        # About a hundred breakpoints, far more than the forty that the test needs.
+        ExtraTreesRegressor(20, max_depth=8, random_state=0),
         error="in-bag",
         refit=refit,
         ridge=4.0,
