@@ -19,8 +19,8 @@ demo: $(VENV)/installed-demo
 # Two test processes share the cores, so threads that have nothing to do must not spin.
 test: export OMP_WAIT_POLICY = passive
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m nojit
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m nojit
 
 # The report page in a real Chromium, which is found or fetched; `make test` does the same if there is one.
 test-browser: export BUDGETPRUNE_BROWSER_TESTS = required

@@ -44,7 +44,7 @@ class Setting:
         with stage(f"training {n_trees} trees on {n_train:,} rows"):
             elapsed, _ = seconds(partial(model.fit, X[:n_train], y[:n_train]))
         n_seen = n_train + n_val
-        train, test = (X[:n_train], y[:n_train]), X[n_seen : n_seen + MOST_TEST]
+        train, test = (X[:n_train], y[:n_train]), X[n_seen : n_seen + MOST_TEST // shrink]
         return Grown(self.name, model, X[n_train:n_seen], elapsed, train, test)
 
 

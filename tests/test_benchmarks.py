@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from benchmarks import large, shapes
+from benchmarks.__main__ import main as standard
 from benchmarks.compare.__main__ import cost_ratios
+from benchmarks.compare.__main__ import main as compare
 from sklearn.datasets import make_classification
-
-ROOT = Path(__file__).resolve().parents[1]
 
 ROWS = {
     "build": 2,
@@ -28,24 +27,48 @@ ROWS = {
 }
 
 
-def bench(
-    *options: Any, data: Path | None = None, module: str = "benchmarks"
-) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "BUDGETPRUNE_DATA"}
-    if data is not None:
-        environment["BUDGETPRUNE_DATA"] = str(data)
-    command = [sys.executable, "-m", module, *map(str, options)]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+class Finished(NamedTuple):
+    """Exit status of a command, and its output."""
+
+    status: int
+    out: str
+    err: str
 
 
-def run(out: Path, *options: Any) -> tuple[dict[str, Any], str]:
+@pytest.fixture
+def bench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Finished]:
+    """Run a benchmark's command in this process: starting others would take most of the time."""
+
+    def run(*options: Any, data: Path | None = None, main: Callable[..., int] = standard) -> Finished:
+        monkeypatch.delenv("BUDGETPRUNE_DATA", raising=False)
+        if data is not None:
+            monkeypatch.setenv("BUDGETPRUNE_DATA", str(data))
+        capsys.readouterr()
+        try:
+            status = main([str(option) for option in options])
+        except SystemExit as end:  # argparse refuses options
+            status = int(end.code or 0)
+        return Finished(status, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shrink quick runs further: they are about the command alone."""
+    monkeypatch.setattr(shapes, "QUICK", 100)
+    monkeypatch.setattr(large, "QUICK", 60)
+
+
+def run(bench: Callable[..., Finished], out: Path, *options: Any) -> tuple[dict[str, Any], str]:
     done = bench("--quick", "--repeats", 1, "--out", out, *options)
-    assert done.returncode == 0, done.stderr
-    return json.loads(out.read_text()), done.stdout
+    assert done.status == 0, done.err
+    return json.loads(out.read_text()), done.out
 
 
-def test_all_rows_of_the_standard_setting(tmp_path: Path) -> None:
-    report, table = run(tmp_path / "new" / "bench.json")
+@pytest.mark.usefixtures("tiny")
+def test_all_rows_of_the_standard_setting(bench: Any, tmp_path: Path) -> None:
+    report, table = run(bench, tmp_path / "new" / "bench.json")
     (section,) = report["sections"]
     assert section["setting"] == "MiniBooNE shape"
     names = [row["name"] for row in section["rows"]]
@@ -57,8 +80,9 @@ def test_all_rows_of_the_standard_setting(tmp_path: Path) -> None:
     assert {"budgetprune", "ortools"} <= report["versions"].keys()
 
 
-def test_large_setting(tmp_path: Path) -> None:
-    report, table = run(tmp_path / "bench.json", "--large")
+@pytest.mark.usefixtures("tiny")
+def test_large_setting(bench: Any, tmp_path: Path) -> None:
+    report, table = run(bench, tmp_path / "bench.json", "--large")
     rows = {row["what"]: row for row in report["sections"][0]["rows"]}
     assert rows["peak memory of all processes"]["verdict"] == "ok"
     assert rows["incidences"]["verdict"] == "falls short"  # which is why it is called quick
@@ -74,39 +98,39 @@ def test_large_setting(tmp_path: Path) -> None:
         (["--out", "."], "is a folder"),
     ],
 )
-def test_options_that_make_no_sense(options: list[str], words: str) -> None:
+def test_invalid_options(bench: Any, options: list[str], words: str) -> None:
     done = bench(*options)
-    assert done.returncode == 2
-    assert words in done.stderr
+    assert done.status == 2
+    assert words in done.err
 
 
-def test_a_data_folder_that_is_none(tmp_path: Path) -> None:
+def test_a_data_folder_that_does_not_exist(bench: Any, tmp_path: Path) -> None:
     done = bench("--quick", "--out", tmp_path / "bench.json", data=tmp_path / "nowhere")
-    assert done.returncode == 1
-    assert "is no folder" in done.stderr
+    assert done.status == 1
+    assert "is no folder" in done.err
     assert not (tmp_path / "bench.json").exists()
 
 
-def test_comparison_resumes_and_prints_mean_and_spread(tmp_path):
+def test_comparison_resumes_and_prints_mean_and_spread(bench, tmp_path):
     X, y = make_classification(2500, n_features=8, random_state=0)
     np.savez(tmp_path / "miniboone.npz", X=X.astype(np.float32), y=y)
     out = tmp_path / "compare.json"
     options = ["--quick", "--only", "MiniBooNE", "--methods", "forest", "paper", "--out", out]
-    bench(*options, "--seeds", 1, data=tmp_path, module="benchmarks.compare")
+    bench(*options, "--seeds", 1, data=tmp_path, main=compare)
     first = json.loads(out.read_text())
-    run = bench(*options, "--seeds", 2, data=tmp_path, module="benchmarks.compare")
+    run = bench(*options, "--seeds", 2, data=tmp_path, main=compare)
     results = json.loads(out.read_text())
     assert results[: len(first)] == first
     assert {result["seed"] for result in results} == {0, 1}
     assert all(result["cost"] <= 8 and 0.5 < result["accuracy"] <= 1 for result in results)
-    assert "2 seeds" in run.stdout
-    assert "±" in run.stdout
+    assert "2 seeds" in run.out
+    assert "±" in run.out
 
 
-def test_comparison_says_where_its_data_should_be(tmp_path):
-    run = bench("--seeds", 1, "--out", tmp_path / "compare.json", module="benchmarks.compare")
-    assert run.returncode == 1
-    assert "set BUDGETPRUNE_DATA" in run.stderr
+def test_comparison_says_where_its_data_should_be(bench, tmp_path):
+    run = bench("--seeds", 1, "--out", tmp_path / "compare.json", main=compare)
+    assert run.status == 1
+    assert "set BUDGETPRUNE_DATA" in run.err
 
 
 def test_costs_at_equal_accuracy() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune._arrays import frozen
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest._categories import encode_table
 
@@ -51,7 +52,8 @@ def as_rows(
     if rows.shape[0] == 0:
         raise InvalidInputError(f"{name} has no rows.")
     _check_finite(rows, name, feature_names, allow_nan)
-    return rows
+    # Always read-only, even if the caller's array is not: kernels are compiled once for each kind of array.
+    return frozen(rows.view())
 
 
 def _column_names(X: Any) -> tuple[str, ...] | None:
