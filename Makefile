@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-browser fuzz fuzz-service check bench bench-service bench-tool bench-large compare format clean
+.PHONY: demo test test-portable test-browser fuzz fuzz-service check bench bench-service bench-tool bench-large compare format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,11 @@ test: export OMP_WAIT_POLICY = passive
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m nojit
+
+# As other machines would run them: instruction sets, threads, load, order, oldest and newest dependencies.
+# Takes about an hour; ONLY="sse oldest" runs some of it.
+test-portable: $(VENV)/installed-test
+	$(BIN)/python -m tests.portable $(ONLY)
 
 # The report page in a real Chromium, which is found or fetched; `make test` does the same if there is one.
 test-browser: export BUDGETPRUNE_BROWSER_TESTS = required

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -12,3 +13,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.getoption("markexpr") != "nojit" or collection_path.suffix != ".py":
         return None
     return True if "mark.nojit" not in collection_path.read_text(encoding="utf-8") else None
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `make test-portable` change the order of tests."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle; every process shuffles alike, as pytest-xdist asks for."""
+    seed = config.getoption("--shuffle")
+    if seed is not None:
+        Random(seed).shuffle(items)
