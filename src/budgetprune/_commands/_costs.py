@@ -8,7 +8,7 @@ import typer
 
 from budgetprune._commands import _options as options
 from budgetprune._commands._talk import Talk
-from budgetprune._files import written_atomically
+from budgetprune._files import find_destination, written_atomically
 from budgetprune.errors import InvalidInputError
 
 costs = typer.Typer(no_args_is_help=True, help="Price lists: what each column of a table costs.")
@@ -34,10 +34,10 @@ def init(
 
     Example: budgetprune costs init patients.csv --target ill --out costs.csv
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, data)
     options.check_shown(out, quiet=quiet, as_json=as_json)
-    if out is not None and out.exists() and not force:
+    if out is not None and find_destination(out).is_file and not force:
         raise InvalidInputError(
             f"{out} is there already, and may have prices in it; add --force to replace it."
         )

@@ -47,7 +47,7 @@ def fit(
 
     Example: budgetprune fit patients.csv --target ill --costs costs.csv --budget 10 --out ill.budgetprune
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, data, costs, test)
     options.check_budget(budget)
     if model is ModelKind.lightgbm:

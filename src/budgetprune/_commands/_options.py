@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import typer
 
-from budgetprune._files import written_atomically
+from budgetprune._files import check_writable, written_atomically
 from budgetprune.errors import InvalidInputError
 
 
@@ -143,20 +143,25 @@ def check_out(out: Path | None, *inputs: Path | None) -> None:
     """Raise before any work starts if a file cannot be written, or would replace one that is read."""
     if out is None:
         return
-    if out.is_dir():
-        raise InvalidInputError(f"{out} is a folder; name a file in it.")
-    if not out.parent.is_dir():
-        raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
+    try:
+        check_writable(out)
+    except OSError as error:
+        raise InvalidInputError(_why_not_writable(out, error)) from error
     for given in inputs:
         if given is not None and out.exists() and given.exists() and out.samefile(given):
             raise InvalidInputError(f"--out {out} would replace what is read from there; name another file.")
-    try:
-        with TemporaryFile(dir=out.parent):
-            pass
-    except OSError as error:
-        raise InvalidInputError(
-            f"nothing can be written to {out.parent} ({error.strerror}); name a file in another folder."
-        ) from error
+
+
+def _why_not_writable(out: Path, error: OSError) -> str:
+    if isinstance(error, IsADirectoryError):
+        return f"{out} is a folder; name a file in it."
+    if isinstance(error, FileNotFoundError):
+        return f"there is no folder {error.filename} to write {out.name} to; make it first."
+    if error.errno == errno.ENAMETOOLONG:
+        return f"the name of {out} is too long for the file system; name a file with a shorter name."
+    if out.exists() and not out.is_file():
+        return f"nothing can be written to {out} ({error.strerror}); name another file."
+    return f"nothing can be written to {out.parent} ({error.strerror}); name a file in another folder."
 
 
 def check_shown(out: Path | None, *, quiet: bool, as_json: bool) -> None:

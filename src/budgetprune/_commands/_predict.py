@@ -51,7 +51,7 @@ def predict(
 
     Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model, data)
     options.check_shown(out, quiet=quiet, as_json=as_json)
     if full and max_cost is not None:

@@ -63,7 +63,7 @@ def prune(
     Example: budgetprune prune forest.skops --data held_out.csv --target ill --costs costs.csv --budget 10
     --out ill.budgetprune
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model, data, costs, test)
     options.check_budget(budget)
     from budgetprune._commands._finish import finish

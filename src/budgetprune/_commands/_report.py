@@ -71,7 +71,7 @@ def report(
 
     Example: budgetprune report ill.budgetprune --data test.csv --unit EUR --out report.html
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     page = PAGE if out is None and not as_json else out
     options.check_out(page, model, data)
     with needs_extra("cli", "pandas", "pyarrow"):
