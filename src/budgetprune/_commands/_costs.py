@@ -21,6 +21,8 @@ def init(
     out: options.OutTable = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    escape_formulas: options.EscapeFormulas = True,
+    max_columns: options.MaxColumns = options.MOST_COLUMNS,
     force: Annotated[bool, typer.Option("--force", help="Replaces a price list that is there.")] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -44,8 +46,15 @@ def init(
     from budgetprune._commands._rows import read_columns
     from budgetprune.tables import price_list_template
 
-    columns, name = read_columns(talk, data, target=target, categorical=categorical or (), drop=drop or ())
-    text = price_list_template(columns)
+    columns, name = read_columns(
+        talk,
+        data,
+        target=target,
+        categorical=categorical or (),
+        drop=drop or (),
+        max_columns=max_columns,
+    )
+    text = price_list_template(columns, escape_formulas=escape_formulas)
     if out is not None:
         with written_atomically(out) as handle:
             handle.write(text.encode())

@@ -13,6 +13,7 @@ import typer
 
 from budgetprune._files import check_writable, written_atomically
 from budgetprune.errors import InvalidInputError
+from budgetprune.tables._reading import MOST_COLUMNS as MOST_COLUMNS
 
 
 class ModelKind(StrEnum):
@@ -126,6 +127,20 @@ Tolerance = Annotated[
         min=0,
         show_default=False,
         help="With --decided, for regression: how wide an interval may be that counts as certain.",
+    ),
+]
+MaxColumns = Annotated[
+    int,
+    typer.Option(
+        min=1, metavar="N", help="Columns that an svmlight file may have; a larger index in it is refused."
+    ),
+]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas/--no-escape-formulas",
+        help="Puts a single quote before text that a spreadsheet would run as a formula: text that begins "
+        "with =, +, -, @, a tab or a line end, and is no number.",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
