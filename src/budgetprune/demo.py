@@ -22,6 +22,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from budgetprune._files import check_writable, written_atomically
+from budgetprune._threads import let_idle_threads_sleep
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import BudgetPruneError, BudgetWarning
 from budgetprune.forest import Forest
@@ -265,4 +266,5 @@ _seed.__name__ = "seed"  # argparse says "invalid seed value"
 
 
 if __name__ == "__main__":
+    let_idle_threads_sleep()
     sys.exit(main())

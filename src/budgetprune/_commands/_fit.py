@@ -94,7 +94,7 @@ def fit(
             n_trees=n_trees,
             max_features=max_features,
             seed=seed,
-            n_jobs=options.cores(jobs),
+            n_jobs=jobs,
             categorical=rows.categories.columns,
         )
     with talk.stage(f"pruning, with {len(rows.validation):,} validation rows", bars=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import math
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from budgetprune._files import check_writable, written_atomically
+from budgetprune._threads import available_cores
 from budgetprune.errors import InvalidInputError
 from budgetprune.tables._reading import MOST_COLUMNS as MOST_COLUMNS
 
@@ -144,7 +144,14 @@ EscapeFormulas = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
-Jobs = Annotated[int | None, typer.Option(min=1, show_default=False, help="Cores to use; all by default.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        show_default=False,
+        help="Cores to use; by default all, and for lightgbm fewer if there are few rows.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Prints one JSON object, and nothing else, for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Prints only errors.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The model file to write.")]
@@ -214,6 +221,4 @@ def counting(decided: bool, slack: float, tolerance: float | None, *, is_classif
 
 def cores(jobs: int | None) -> int:
     """How many cores to use."""
-    if jobs is not None:
-        return jobs
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available_cores() if jobs is None else jobs
