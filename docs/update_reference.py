@@ -50,7 +50,7 @@ def _command(command: Any, name: str) -> Iterator[str]:
     usage = " ".join([name, *(p.name.upper() for p in arguments), "[OPTIONS]"])
     lines = [f"### {name}", "", inspect.cleandoc(command.help or ""), "", f"    {usage}", ""]
     rows = [(f"`{p.name.upper()}`", p) for p in arguments]
-    rows += [(", ".join(f"`{word}`" for word in p.opts), p) for p in options]
+    rows += [(", ".join(f"`{word}`" for word in [*p.opts, *p.secondary_opts]), p) for p in options]
     lines += ["| | |", "| --- | --- |"]
     for words, parameter in rows:
         said = " ".join((parameter.help or "").split()).replace("|", "\\|")

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
+from budgetprune._threads import threads_for
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
 from budgetprune.forest._registry import check_supported
@@ -39,11 +40,11 @@ def settle_open_parameters(model: Any, random: np.random.RandomState | None, n_j
 
 def train(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """Fit a model, with weights if there are any, and return it."""
-    if sample_weight is None:
-        return model.fit(X, y)
-    if not has_fit_parameter(model, "sample_weight"):
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    if weights and not has_fit_parameter(model, "sample_weight"):
         raise InvalidInputError(f"{type(model).__name__} takes no sample_weight; leave it out.")
-    return model.fit(X, y, sample_weight=sample_weight)
+    with threads_for(model, X):
+        return model.fit(X, y, **weights)
 
 
 def with_names(forest: Forest, names: tuple[str, ...] | None) -> Forest:

@@ -1,14 +1,21 @@
-"""How many threads compiled code may use."""
+"""How many threads compiled code and LightGBM may use, and what idle ones do."""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import joblib
 import numba
 from joblib import effective_n_jobs
 
 _MOST_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+
+# LightGBM's threads meet many times per tree. With fewer values for each, they wait longer than they work.
+VALUES_PER_THREAD = 500_000
 
 
 @contextmanager
@@ -21,3 +28,44 @@ def kernel_threads(n_jobs: int | None) -> Iterator[None]:
         yield
     finally:
         numba.set_num_threads(before)
+
+
+def available_cores(*, physical: bool = False) -> int:
+    """Number of cores that this process may use: its affinity and the limits of its container count."""
+    with warnings.catch_warnings():
+        # Where physical cores cannot be told from others, all are counted.
+        warnings.simplefilter("ignore", UserWarning)
+        return int(joblib.cpu_count(only_physical_cores=physical))
+
+
+def boosting_threads(X: Any) -> int:
+    """Number of threads for LightGBM to train on some rows with, if the user names none.
+
+    At most the physical cores that this process may use, and one per `VALUES_PER_THREAD` values.
+    """
+    wanted = X.shape[0] * X.shape[1] // VALUES_PER_THREAD
+    return 1 if wanted <= 1 else min(wanted, available_cores(physical=True))
+
+
+@contextmanager
+def threads_for(model: Any, X: Any) -> Iterator[None]:
+    """Let a LightGBM model that leaves its number of threads open train with `boosting_threads`."""
+    is_lightgbm = any(each.__module__.partition(".")[0] == "lightgbm" for each in type(model).__mro__)
+    if not is_lightgbm or model.n_jobs is not None:
+        yield
+        return
+    model.n_jobs = boosting_threads(X)
+    try:
+        yield
+    finally:
+        model.n_jobs = None  # predictions are about other rows
+
+
+def let_idle_threads_sleep() -> None:
+    """Ask OpenMP for threads that sleep while they wait, unless the user has asked for something else.
+
+    By default they spin, and on a busy machine take the core of the thread that they wait for. OpenMP reads
+    this when it is loaded, so it has to be said before LightGBM is imported and before kernels run. Only
+    programs may say it; libraries do not own the environment.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from budgetprune._commands._failures import INTERRUPTED, fail, failing_in_one_line, needs_extra
+from budgetprune._threads import let_idle_threads_sleep
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -16,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : list of str, optional
         Instead of those that the program was called with.
     """
+    let_idle_threads_sleep()
     with needs_extra("cli", "typer", "rich"):
         from budgetprune._commands._app import app
     with failing_in_one_line():

@@ -21,13 +21,16 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from budgetprune._files import written_atomically
+from budgetprune._files import check_writable, written_atomically
+from budgetprune._threads import let_idle_threads_sleep
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import BudgetPruneError, BudgetWarning
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
 from budgetprune.plots import Curve, Purchases, save_trade_off
 from budgetprune.problem import PruningProblem
+
+PICTURE = "trade_off.png"
 
 # Each measurement of the cells' nuclei is given as a mean, a standard error and a worst value: whoever
 # takes it has all three. The prices are made up: minutes of work, more where the outline must be exact.
@@ -223,11 +226,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     try:
         options.out.mkdir(parents=True, exist_ok=True)
+        check_writable(options.out / PICTURE)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BudgetWarning)
             report = run(options.seed, options.budget)
         patients, new_patients, costs = write_tables(options.out, options.seed)
-        picture = options.out / "trade_off.png"
+        picture = options.out / PICTURE
         save_trade_off(
             picture,
             report.test,
@@ -262,4 +266,5 @@ _seed.__name__ = "seed"  # argparse says "invalid seed value"
 
 
 if __name__ == "__main__":
+    let_idle_threads_sleep()
     sys.exit(main())

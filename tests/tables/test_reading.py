@@ -60,6 +60,21 @@ def test_svmlight_has_the_numbers_of_the_file(tmp_path):
     assert zero.frame["label"].tolist() == [1, 0, 1]
 
 
+def test_an_index_that_would_fill_the_memory(tmp_path):
+    """Rows are stored in full: a file of a few bytes must not ask for gigabytes."""
+    file = tmp_path / "t.svm"
+    file.write_text("# a comment with 20000000:1\n1 1:0.5 2:1\n\n0 1:2 20000000:1 # the end\n")
+    with pytest.raises(InvalidInputError, match=r"line 4 has a feature with the index 20000000") as caught:
+        read_table(file)
+    assert "at most 10000 columns are read; correct it, or allow more: --max-columns 20000001" in str(
+        caught.value
+    )
+    file.write_text("1 1:0.5 2:1\n0 1:2 12000:1\n")
+    assert read_table(file, max_columns=12_001).frame.shape == (2, 12_001)
+    with pytest.raises(InvalidInputError, match=r"line 2 has .* the index 12000, but at most 12000"):
+        read_table(file, max_columns=12_000)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [

@@ -49,12 +49,12 @@ def test_what_is_read_is_not_overwritten(files, run, tmp_path):
 
 
 def test_a_folder_that_nothing_can_be_written_to(files, run, monkeypatch):
-    import budgetprune._commands._options as options
+    import budgetprune._files as _files
 
-    def refuse(**_where):
+    def refuse(*_where):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(options, "TemporaryFile", refuse)
+    monkeypatch.setattr(_files, "_open_draft", refuse)
     words = ["fit", files.data, "--target", "ill", "--out", files.folder / "m"]
     check_refused(run(*words), r"nothing can be written to .*\(Permission denied\); name a file in another")
 

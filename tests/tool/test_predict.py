@@ -187,3 +187,62 @@ def test_what_is_in_a_model(files, run):
     for words in ("Target 'ill'", "budget 13.5 (full cost)", "300 test rows", "blood draw", "Aix"):
         assert words in shown
     assert run("inspect", files.model, "--quiet") == (0, "", "")
+
+
+# --- Spreadsheets -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clinic_of_formulas(files, tmp_path_factory):
+    """Rows, a price list and a model whose labels and columns begin like formulas."""
+    folder = tmp_path_factory.mktemp("formulas")
+    names = {"ill": "=ill", "age": "+age", "lab": "@lab", "marker": "-marker"}
+    frame = pd.read_csv(files.data).rename(columns=names)
+    frame["=ill"] = frame["=ill"].map({"yes": "=1+1", "no": "-1"})
+    frame.to_csv(folder / "d.csv", index=False)
+    return folder
+
+
+def test_formulas_are_escaped(clinic_of_formulas, run):
+    folder = clinic_of_formulas
+    costs, model = folder / "costs.csv", folder / "m"
+    words = ["--target", "=ill", "--out"]
+    assert run("costs", "init", folder / "d.csv", *words, costs).status == 0
+    assert [line.partition(",")[0] for line in costs.read_text().splitlines()[1:]] == [
+        "'+age",
+        "town",
+        "smoker",
+        "grade",
+        "'@lab",
+        "'-marker",
+    ]
+    costs.write_text(costs.read_text().replace(",,,", ",2,,"))
+    said = run("fit", folder / "d.csv", *words, model, "--costs", costs, "--trees", 5, "--quiet")
+    assert said == (0, "", "")
+    predict = ["predict", model, folder / "d.csv", "--keep", "=ill", "--full"]
+    for out in (run(*predict).out, _written(run, folder, predict)):
+        lines = list(csv.DictReader(io.StringIO(out)))
+        assert {line["label"] for line in lines} == {"'=1+1", "-1"}
+        assert {line["'=ill"] for line in lines} == {"'=1+1", "-1"}
+        used = {name for line in lines for name in line["features_used"].split(";")}
+        assert {"'+age", "'@lab", "'-marker"} <= used
+    plain = list(csv.DictReader(io.StringIO(run(*predict, "--no-escape-formulas").out)))
+    assert {line["label"] for line in plain} == {line["=ill"] for line in plain} == {"=1+1", "-1"}
+    assert not any("'" in line["features_used"] for line in plain)
+    told = run(*predict, "--json").json["predictions"]
+    assert {line["label"] for line in told} == {"=1+1", "-1"}
+
+
+def _written(run, folder, predict):
+    assert run(*predict, "--out", folder / "p.csv").status == 0
+    return (folder / "p.csv").read_text()
+
+
+def test_price_lists_without_quotes_are_understood(clinic_of_formulas, run):
+    folder = clinic_of_formulas
+    words = ["costs", "init", folder / "d.csv", "--target", "=ill", "--no-escape-formulas"]
+    text = run(*words).out
+    assert "\n+age,,," in text
+    (folder / "plain.csv").write_text(text.replace(",,,", ",2,,"))
+    words = ["fit", folder / "d.csv", "--target", "=ill", "--costs", folder / "plain.csv", "--trees", 2]
+    assert run(*words, "--out", folder / "n", "--quiet") == (0, "", "")

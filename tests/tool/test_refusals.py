@@ -111,6 +111,17 @@ class TestBeforeAnyWork:
         frame.drop(columns="ill").to_csv(tmp_path / "test.csv", index=False)
         check_refused(fit("--test", tmp_path / "test.csv"), "the target 'ill' is no column of .*test.csv")
 
+    def test_an_svmlight_file_with_a_huge_index(self, fit, run, tmp_path):
+        wide = tmp_path / "wide.svm"
+        wide.write_text("".join(f"{k % 2} 1:{k} 2:1\n" for k in range(20)) + "1 20000000:1\n")
+        words = r"wide.svm cannot be read: line 21 has a feature with the index 20000000, .* --max-columns"
+        check_refused(run("costs", "init", wide), words)
+        check_refused(fit(data=wide, target=None), words)
+        check_refused(fit("--test", wide), words)
+        check_refused(
+            run("costs", "init", wide, "--max-columns", 20_000_000), "--max-columns 20000001 .in Python"
+        )
+
     def test_files_that_are_none(self, fit, run, tmp_path):
         check_refused(fit(data=tmp_path / "nowhere.csv"), "nowhere.csv")
         check_refused(fit(data=tmp_path), "is a directory|directory")

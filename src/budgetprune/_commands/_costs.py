@@ -8,7 +8,7 @@ import typer
 
 from budgetprune._commands import _options as options
 from budgetprune._commands._talk import Talk
-from budgetprune._files import written_atomically
+from budgetprune._files import find_destination, written_atomically
 from budgetprune.errors import InvalidInputError
 
 costs = typer.Typer(no_args_is_help=True, help="Price lists: what each column of a table costs.")
@@ -21,6 +21,8 @@ def init(
     out: options.OutTable = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    escape_formulas: options.EscapeFormulas = True,
+    max_columns: options.MaxColumns = options.MOST_COLUMNS,
     force: Annotated[bool, typer.Option("--force", help="Replaces a price list that is there.")] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -34,18 +36,25 @@ def init(
 
     Example: budgetprune costs init patients.csv --target ill --out costs.csv
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, data)
     options.check_shown(out, quiet=quiet, as_json=as_json)
-    if out is not None and out.exists() and not force:
+    if out is not None and find_destination(out).is_file and not force:
         raise InvalidInputError(
             f"{out} is there already, and may have prices in it; add --force to replace it."
         )
     from budgetprune._commands._rows import read_columns
     from budgetprune.tables import price_list_template
 
-    columns, name = read_columns(talk, data, target=target, categorical=categorical or (), drop=drop or ())
-    text = price_list_template(columns)
+    columns, name = read_columns(
+        talk,
+        data,
+        target=target,
+        categorical=categorical or (),
+        drop=drop or (),
+        max_columns=max_columns,
+    )
+    text = price_list_template(columns, escape_formulas=escape_formulas)
     if out is not None:
         with written_atomically(out) as handle:
             handle.write(text.encode())

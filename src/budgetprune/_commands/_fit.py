@@ -33,6 +33,7 @@ def fit(
     task: options.Task = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
+    max_columns: options.MaxColumns = options.MOST_COLUMNS,
     validation: options.Validation = 0.3,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
@@ -47,7 +48,7 @@ def fit(
 
     Example: budgetprune fit patients.csv --target ill --costs costs.csv --budget 10 --out ill.budgetprune
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, data, costs, test)
     options.check_budget(budget)
     if model is ModelKind.lightgbm:
@@ -66,6 +67,7 @@ def fit(
         task=None if task is None else task.value,
         categorical=categorical or (),
         drop=drop or (),
+        max_columns=max_columns,
     )
     columns, wanted = question.columns, question.target
     n_features, is_classifier = len(columns.names), wanted.task == "classification"
@@ -76,7 +78,7 @@ def fit(
         n_jobs=options.cores(jobs),
         verbose=talk.has_bars,
     )
-    held_back = None if test is None else _read_test(talk, test, question)
+    held_back = None if test is None else _read_test(talk, test, question, max_columns)
     with talk.stage(
         f"dividing {len(wanted.y):,} rows ({wanted.task} of {wanted.name!r}, {n_features} columns)"
     ):
@@ -92,7 +94,7 @@ def fit(
             n_trees=n_trees,
             max_features=max_features,
             seed=seed,
-            n_jobs=options.cores(jobs),
+            n_jobs=jobs,
             categorical=rows.categories.columns,
         )
     with talk.stage(f"pruning, with {len(rows.validation):,} validation rows", bars=True):
@@ -111,7 +113,7 @@ def fit(
     )
 
 
-def _read_test(talk: Talk, test: Path, question: Question) -> tuple[Any, Any]:
+def _read_test(talk: Talk, test: Path, question: Question, max_columns: int) -> tuple[Any, Any]:
     """Test rows with the columns of the others, and their answers."""
     from budgetprune.tables import read_answers, read_table, rows_like
 
@@ -119,7 +121,7 @@ def _read_test(talk: Talk, test: Path, question: Question) -> tuple[Any, Any]:
     as_text = [name for name, is_text in zip(columns.names, columns.is_categorical, strict=True) if is_text]
     classes = np.unique(wanted.y) if wanted.task == "classification" else None
     with talk.stage(f"reading {test}"):
-        table = read_table(test, as_text=[*as_text, wanted.name])
+        table = read_table(test, as_text=[*as_text, wanted.name], max_columns=max_columns)
         return rows_like(columns, table), read_answers(table, wanted.name, classes)
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import math
-import os
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import typer
 
-from budgetprune._files import written_atomically
+from budgetprune._files import check_writable, written_atomically
+from budgetprune._threads import available_cores
 from budgetprune.errors import InvalidInputError
+from budgetprune.tables._reading import MOST_COLUMNS as MOST_COLUMNS
 
 
 class ModelKind(StrEnum):
@@ -128,8 +129,29 @@ Tolerance = Annotated[
         help="With --decided, for regression: how wide an interval may be that counts as certain.",
     ),
 ]
+MaxColumns = Annotated[
+    int,
+    typer.Option(
+        min=1, metavar="N", help="Columns that an svmlight file may have; a larger index in it is refused."
+    ),
+]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas/--no-escape-formulas",
+        help="Puts a single quote before text that a spreadsheet would run as a formula: text that begins "
+        "with =, +, -, @, a tab or a line end, and is no number.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
-Jobs = Annotated[int | None, typer.Option(min=1, show_default=False, help="Cores to use; all by default.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        show_default=False,
+        help="Cores to use; by default all, and for lightgbm fewer if there are few rows.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Prints one JSON object, and nothing else, for scripts.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Prints only errors.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The model file to write.")]
@@ -143,20 +165,25 @@ def check_out(out: Path | None, *inputs: Path | None) -> None:
     """Raise before any work starts if a file cannot be written, or would replace one that is read."""
     if out is None:
         return
-    if out.is_dir():
-        raise InvalidInputError(f"{out} is a folder; name a file in it.")
-    if not out.parent.is_dir():
-        raise InvalidInputError(f"there is no folder {out.parent} to write {out.name} to; make it first.")
+    try:
+        check_writable(out)
+    except OSError as error:
+        raise InvalidInputError(_why_not_writable(out, error)) from error
     for given in inputs:
         if given is not None and out.exists() and given.exists() and out.samefile(given):
             raise InvalidInputError(f"--out {out} would replace what is read from there; name another file.")
-    try:
-        with TemporaryFile(dir=out.parent):
-            pass
-    except OSError as error:
-        raise InvalidInputError(
-            f"nothing can be written to {out.parent} ({error.strerror}); name a file in another folder."
-        ) from error
+
+
+def _why_not_writable(out: Path, error: OSError) -> str:
+    if isinstance(error, IsADirectoryError):
+        return f"{out} is a folder; name a file in it."
+    if isinstance(error, FileNotFoundError):
+        return f"there is no folder {error.filename} to write {out.name} to; make it first."
+    if error.errno == errno.ENAMETOOLONG:
+        return f"the name of {out} is too long for the file system; name a file with a shorter name."
+    if out.exists() and not out.is_file():
+        return f"nothing can be written to {out} ({error.strerror}); name another file."
+    return f"nothing can be written to {out.parent} ({error.strerror}); name a file in another folder."
 
 
 def check_shown(out: Path | None, *, quiet: bool, as_json: bool) -> None:
@@ -194,6 +221,4 @@ def counting(decided: bool, slack: float, tolerance: float | None, *, is_classif
 
 def cores(jobs: int | None) -> int:
     """How many cores to use."""
-    if jobs is not None:
-        return jobs
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available_cores() if jobs is None else jobs

@@ -34,7 +34,7 @@ def path(
 
     Example: budgetprune path ill.budgetprune --out curve.csv
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model)
     import pandas  # noqa: F401  (an error of our own if it is absent)
 

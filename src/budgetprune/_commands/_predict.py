@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from budgetprune._commands import _options as options
 from budgetprune._commands._talk import Talk
+from budgetprune._spreadsheets import escape_formulas as for_spreadsheets
 from budgetprune.acquisition import sources_used
 from budgetprune.errors import InvalidInputError
 from budgetprune.predictor import BudgetPredictor
@@ -39,6 +40,8 @@ def predict(
             metavar="COLUMN", show_default=False, help="A column to copy, such as a key. May be repeated."
         ),
     ] = None,
+    escape_formulas: options.EscapeFormulas = True,
+    max_columns: options.MaxColumns = options.MOST_COLUMNS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -51,7 +54,7 @@ def predict(
 
     Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model, data)
     options.check_shown(out, quiet=quiet, as_json=as_json)
     if full and max_cost is not None:
@@ -64,17 +67,18 @@ def predict(
     if taken := set(kept) & {*COLUMNS, "label", "prediction"}:
         raise InvalidInputError(f"--keep {min(taken)} has the name of a column that is written; rename it.")
     with talk.stage(f"reading {data}"):
-        table = read_table_for(predictor.forest, data)
+        table = read_table_for(predictor.forest, data, max_columns=max_columns)
         table.check_columns(kept, "--keep")
         rows = rows_for(predictor.forest, table, target=None if about is None else about.target)
     with talk.stage(f"predicting {len(rows):,} rows"):
         answers = _plain(predictor, rows) if full else _decided(predictor, rows, max_cost)
         written = table.frame[kept].assign(**answers)
+    lines = for_spreadsheets(written, {"features_used": BETWEEN}) if escape_formulas else written
     if out is not None:
-        options.write_csv(written, out)
+        options.write_csv(lines, out)
         talk.show(_summary(answers), f"Written: {out}")
     elif not as_json:
-        written.to_csv(sys.stdout, index=False)
+        lines.to_csv(sys.stdout, index=False)
     told: dict[str, Any] = {
         "out": None if out is None else str(out),
         "rows": len(written),

@@ -50,6 +50,7 @@ def prune(
     slack: options.Slack = 0.0,
     tolerance: options.Tolerance = None,
     drop: options.Drop = None,
+    max_columns: options.MaxColumns = options.MOST_COLUMNS,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
@@ -63,7 +64,7 @@ def prune(
     Example: budgetprune prune forest.skops --data held_out.csv --target ill --costs costs.csv --budget 10
     --out ill.budgetprune
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model, data, costs, test)
     options.check_budget(budget)
     from budgetprune._commands._finish import finish
@@ -84,7 +85,7 @@ def prune(
         verbose=talk.has_bars,
     )
     with talk.stage(f"reading {data}"):
-        table = read_table_for(forest, data, target)
+        table = read_table_for(forest, data, target, max_columns=max_columns)
         table.check_columns(drop or (), "--drop")
         name = target_name(data, table, target)
     named = _named(forest, table, name, drop or ())
@@ -95,7 +96,8 @@ def prune(
     held_back = None
     if test is not None:
         with talk.stage(f"reading {test}"):
-            held_back = _rows(named, read_table_for(named, test, name), name, all_known=False)
+            others = read_table_for(named, test, name, max_columns=max_columns)
+            held_back = _rows(named, others, name, all_known=False)
     with talk.stage(f"pruning {forest.n_trees} trees, with {len(rows):,} rows", bars=True):
         keys = forest.feature_names or range(forest.n_features)
         own = prices.for_features(names_of(named), keys)

@@ -57,6 +57,7 @@ def report(
             "itself and the whole ensemble are always measured on all rows.",
         ),
     ] = 5000,
+    max_columns: options.MaxColumns = options.MOST_COLUMNS,
     seed: options.Seed = 0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Prints what the page shows as one JSON object, and nothing else.")
@@ -71,7 +72,7 @@ def report(
 
     Example: budgetprune report ill.budgetprune --data test.csv --unit EUR --out report.html
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
     page = PAGE if out is None and not as_json else out
     options.check_out(page, model, data)
     with needs_extra("cli", "pandas", "pyarrow"):
@@ -88,7 +89,8 @@ def report(
     forest = check_path(loaded).forest
     with talk.stage(f"reading {data}"):
         truth = _target(target, loaded, data)
-        X, y = _rows_and_truth(forest, read_table_for(forest, data, truth), truth)
+        table = read_table_for(forest, data, truth, max_columns=max_columns)
+        X, y = _rows_and_truth(forest, table, truth)
     with talk.stage(f"measuring all points of the path on {several(len(y), 'row')}", bars=True):
         summary = summarise(
             loaded,

@@ -51,9 +51,10 @@ def read_question(
     task: Task | None,
     categorical: Sequence[str],
     drop: Sequence[str],
+    max_columns: int,
 ) -> Question:
     """Read rows and prices; refuse all that is wrong with them."""
-    table, name = _read(talk, data, target, categorical, drop)
+    table, name = _read(talk, data, target, categorical, drop, max_columns)
     wanted = read_target(table, name, task)
     columns = sort_columns(table, without={name, *drop}, categorical=categorical)
     prices = read_prices(costs, columns.names, name, drop)
@@ -63,19 +64,31 @@ def read_question(
 
 
 def read_columns(
-    talk: Talk, data: Path, *, target: str | None, categorical: Sequence[str], drop: Sequence[str]
+    talk: Talk,
+    data: Path,
+    *,
+    target: str | None,
+    categorical: Sequence[str],
+    drop: Sequence[str],
+    max_columns: int,
 ) -> tuple[Columns, str]:
     """Read rows, whatever they predict: the features, and the name of the target."""
-    table, name = _read(talk, data, target, categorical, drop)
+    table, name = _read(talk, data, target, categorical, drop, max_columns)
     return sort_columns(table, without={name, *drop}, categorical=categorical), name
 
 
 def _read(
-    talk: Talk, data: Path, target: str | None, categorical: Sequence[str], drop: Sequence[str]
+    talk: Talk,
+    data: Path,
+    target: str | None,
+    categorical: Sequence[str],
+    drop: Sequence[str],
+    max_columns: int,
 ) -> tuple[Table, str]:
     with talk.stage(f"reading {data}"):
         # Classes are called what the file calls them: "01" is no number.
-        table = read_file(data, as_text=[*categorical, *([] if target is None else [target])])
+        as_text = [*categorical, *([] if target is None else [target])]
+        table = read_file(data, as_text=as_text, max_columns=max_columns)
     table.check_columns(categorical, "--categorical")
     table.check_columns(drop, "--drop")
     name = target_name(data, table, target)

@@ -8,12 +8,14 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from budgetprune.errors import BudgetWarning
+from budgetprune._files import is_standard_output
+from budgetprune.errors import BudgetWarning, InvalidInputError
 
 
 class Talk:
@@ -23,10 +25,16 @@ class Talk:
     ----------
     quiet : only errors
     as_json : one JSON object on standard output, and nothing else there
+    out : the file that the command writes, if any; if that is standard output, nothing else is printed there
     """
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, as_json: bool = False, out: Path | None = None) -> None:
         self.quiet, self.as_json = quiet, as_json
+        self._has_output_file = is_standard_output(out)
+        if as_json and self._has_output_file:
+            raise InvalidInputError(
+                f"--json and --out {out} both write to standard output; leave one out, or name another file."
+            )
         self._is_within = False
 
     @property
@@ -69,7 +77,7 @@ class Talk:
         """Print text and tables, for people."""
         if self.quiet or self.as_json:
             return
-        console = Console(highlight=False, soft_wrap=True)
+        console = Console(highlight=False, soft_wrap=True, stderr=self._has_output_file)
         for line in lines:
             console.print(line, markup=False) if isinstance(line, str) else console.print(line)
 

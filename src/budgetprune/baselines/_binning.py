@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from budgetprune._jit import njit
 
 MOST_BINS = 255
 MISSING = 255  # the bin of missing values, after all others

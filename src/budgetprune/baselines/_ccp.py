@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from budgetprune._jit import njit
 from budgetprune.baselines._curve import PruningCurve, check_forest_is_one
 from budgetprune.baselines._grown import GrownForest
 from budgetprune.errors import InvalidInputError

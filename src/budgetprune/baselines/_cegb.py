@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_array
 
 from budgetprune._estimator_rows import labels_of, refuse_infinities, rows_of, weights_of
+from budgetprune._growing import train
 from budgetprune.baselines._base import PricedBoosting, PricedForestClassifier
 from budgetprune.baselines._grower_forest import find_classes
 from budgetprune.baselines._grower_parameters import whole_number
@@ -87,7 +88,7 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
             cegb_tradeoff=tradeoff,
             **{f"cegb_penalty_feature_{self.penalty}": prices.price_alone.tolist()},
         )
-        self.estimator_ = model.fit(X, y, sample_weight=weight)
+        self.estimator_ = train(model, X, y, weight)
         self._take(Forest.from_model(self.estimator_))
         return self
 
@@ -123,7 +124,9 @@ class CEGBClassifier(ClassifierMixin, PricedForestClassifier, _CEGB):  # type: i
     n_estimators, num_leaves, learning_rate, min_child_weight, min_child_samples, reg_lambda
         As in LightGBM, with its defaults. Where classes are rare, `min_child_weight` keeps Newton steps from
         running away.
-    n_jobs, random_state : optional
+    n_jobs : int, optional
+        Threads; None means physical cores, and fewer for small data.
+    random_state : optional
 
     Attributes
     ----------

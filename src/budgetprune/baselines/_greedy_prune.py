@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_features
 
+from budgetprune._jit import njit
 from budgetprune.baselines._curve import PruningCurve
 from budgetprune.baselines._grower_parameters import whole_number
 from budgetprune.baselines._grown import GrownForest

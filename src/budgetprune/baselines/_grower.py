@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit
 from budgetprune.baselines._binning import MISSING, Bins
 from budgetprune.baselines._grower_node import (
     NodeRows,

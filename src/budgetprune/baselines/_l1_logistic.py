@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import solve
 from scipy.special import expit
+
+from budgetprune._jit import njit
 
 Floats = NDArray[np.float64]
 

@@ -52,7 +52,8 @@ solver : {{"parametric", "primal-dual", "lp"}}, default="parametric"
 random_state : int, RandomState instance or None, default=None
     Divides the rows, and grows the trees if the ensemble has no random state of its own.
 n_jobs : int, default=None
-    Number of threads; passed on to the ensemble if it has no number of its own.
+    Number of threads; passed on to the ensemble if it has no number of its own. If there is none at all,
+    LightGBM trains with physical cores, and with fewer on small data.
 verbose : int, default=0
     Whether to show progress.
 """

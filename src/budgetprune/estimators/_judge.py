@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune.errors import InvalidInputError
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.pruning import Pruning

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from budgetprune._environment import machine, versions
-from budgetprune._files import written_atomically
+from budgetprune._files import check_writable, written_atomically
 from budgetprune._threads import kernel_threads
 from budgetprune.errors import BudgetPruneError
 from budgetprune.experiments._experiment import Experiment, Options, Part, Record, Table
@@ -68,6 +68,7 @@ def reproduce(
     figure = new_figure(experiment.figure_size)  # without matplotlib, it is better to fail now than then
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        check_writable(folder / "result.json")
     except OSError as error:
         raise OSError(
             f"results cannot go to {folder} ({error.strerror}); name another folder: --out"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from budgetprune._jit import njit
 from budgetprune.errors import InvalidInputError
 
 if TYPE_CHECKING:

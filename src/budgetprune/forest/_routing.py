@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune.forest._packed import PackedTrees
 
 # What LightGBM calls zero where zeros mean "missing", a float32; no other library has that notion.

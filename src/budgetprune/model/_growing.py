@@ -14,6 +14,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
+from budgetprune._threads import available_cores, boosting_threads
 from budgetprune.errors import InvalidInputError
 
 # What can be grown, and how many trees are usual. As in the paper, a forest has few trees, which may split on
@@ -40,7 +41,7 @@ def grow(
     n_trees: int,
     max_features: float = 1.0,
     seed: int,
-    n_jobs: int,
+    n_jobs: int | None = None,
     categorical: Sequence[int] = (),
 ) -> Any:
     """Train an ensemble, and return it.
@@ -50,14 +51,19 @@ def grow(
     kind : one of `USUAL_TREES`
     X, y : training rows; missing values are NaN, and classes are 0, 1, ...
     is_classifier : whether `y` are classes
-    n_trees, seed, n_jobs : as in scikit-learn
+    n_trees, seed : as in scikit-learn
+    n_jobs : number of threads
+        None means all cores, and for LightGBM physical cores, and fewer for small data.
     max_features : share of the columns that each split may choose from
     categorical : columns that hold numbers of categories
         LightGBM divides them as sets. Others compare the numbers, whose order should mean something.
     """
     if kind in _FORESTS:
         forest = _FORESTS[kind][is_classifier](
-            n_estimators=n_trees, max_features=max_features, random_state=seed, n_jobs=n_jobs
+            n_estimators=n_trees,
+            max_features=max_features,
+            random_state=seed,
+            n_jobs=n_jobs or available_cores(),
         )
         return forest.fit(X, y)
     if kind != "lightgbm":
@@ -68,7 +74,7 @@ def grow(
         n_estimators=n_trees,
         feature_fraction_bynode=max_features,
         random_state=seed,
-        n_jobs=n_jobs,
+        n_jobs=n_jobs or boosting_threads(X),
         deterministic=True,
         force_row_wise=True,
         verbose=-1,

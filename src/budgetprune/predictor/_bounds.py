@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
+from budgetprune._jit import njit
 from budgetprune.forest import Forest
 from budgetprune.predictor._aim import EPSILON, Aim, rounding_error
 from budgetprune.predictor._kernels import COMPLETE, bound

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune.predictor._aim import CUT, LEAD, NARROW, Rule
 from budgetprune.predictor._choice import choose, find_wanted
 from budgetprune.predictor._state import State, begin, copy_state, look, new_state

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit
 from budgetprune.forest._routing import goes_left
 from budgetprune.predictor._aim import LOOK_AHEAD, STANDING, Rule
 from budgetprune.predictor._tables import Trees

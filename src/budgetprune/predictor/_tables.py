@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from budgetprune._arrays import frozen
+from budgetprune._jit import njit
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 

@@ -9,9 +9,9 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit
 from budgetprune._price_lists import listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune.errors import SolverError
 from budgetprune.problem._certificate import paid_at_nodes, tree_value
 from budgetprune.problem._pairs import N_PARTS, Walk, rows_of_use, suffix_sums, uses_of_source, walk_by_source

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune.problem._pairs import Walk, rows_of_use, uses_of_source, walk_by_source
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune._losses import derivatives
 from budgetprune.forest import Forest
 from budgetprune.problem._rows import RoutedRows

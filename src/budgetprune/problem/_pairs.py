@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from budgetprune._jit import njit
 
 if TYPE_CHECKING:
     from budgetprune.problem._problem import PruningProblem

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
 from budgetprune._arrays import frozen
+from budgetprune._jit import njit, prange
 from budgetprune.forest import Forest
 from budgetprune.forest._routing import goes_left
 

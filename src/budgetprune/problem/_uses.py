@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
 from budgetprune._arrays import frozen
+from budgetprune._jit import njit, prange
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 from budgetprune.problem._rows import RoutedRows

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
+
+from budgetprune._jit import njit, prange
 
 Array = NDArray[np.float64]
 

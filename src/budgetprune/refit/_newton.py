@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune._losses import Array, Derivatives, Loss, derivatives, row_loss
 from budgetprune.errors import InvalidInputError
 from budgetprune.refit._conjugate import conjugate_gradients, dot, length

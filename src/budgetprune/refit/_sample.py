@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem._targets import Labels, check_for_loss

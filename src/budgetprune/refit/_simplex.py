@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune.refit._leaves import Array, Leaves
 from budgetprune.refit._minimum import Minimum, yardstick
 

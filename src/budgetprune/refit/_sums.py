@@ -8,8 +8,9 @@ array that is there already: a base score, a ridge term, or zeros; so it can be 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
+
+from budgetprune._jit import njit, prange
 
 
 @njit(cache=True, parallel=True)

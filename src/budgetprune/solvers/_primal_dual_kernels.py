@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
+
+from budgetprune._jit import njit, prange
 
 # Usage is rounded up to multiples of 1 / N_LEVELS, and the splits above each level are a candidate.
 N_LEVELS = 256

@@ -14,19 +14,25 @@ from budgetprune._price_lists import listed
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.tables._columns import Columns, as_numbers, finite_numbers, truths_of
-from budgetprune.tables._reading import Table, read_table
+from budgetprune.tables._reading import MOST_COLUMNS, Table, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_table_for(forest: Forest, file: str | os.PathLike[str], target: str | None = None) -> Table:
+def read_table_for(
+    forest: Forest,
+    file: str | os.PathLike[str],
+    target: str | None = None,
+    *,
+    max_columns: int = MOST_COLUMNS,
+) -> Table:
     """Read a file whose rows a forest is asked about; categories and classes stay as they are written."""
     names, known = names_of(forest), forest.categories or (None,) * forest.n_features
     as_text = [name for name, labels in zip(names, known, strict=True) if labels is not None]
     if target is not None and forest.classes is not None and forest.classes.dtype.kind == "U":
         as_text.append(target)
-    return read_table(file, as_text=as_text)
+    return read_table(file, as_text=as_text, max_columns=max_columns)
 
 
 def names_of(forest: Forest) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from budgetprune._price_lists import listed
+from budgetprune._spreadsheets import escape_formula, unescape_formula
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.tables._columns import Columns
@@ -107,6 +108,8 @@ def read_price_list(file: str | os.PathLike[str]) -> PricedColumns:
         TSH,4,blood draw
         T3,3,blood draw
         ,10,blood draw
+
+    A name that begins like a formula may have a quote before it, as `price_list_template` writes it.
     """
     path = Path(file)
     own: dict[str, float] = {}
@@ -115,7 +118,8 @@ def read_price_list(file: str | os.PathLike[str]) -> PricedColumns:
     empty: list[str] = []
     for line, entry in _entries(path):
         name, written, several = (entry.get(key, "").strip() for key in ("feature", "cost", "source"))
-        sources = tuple(dict.fromkeys(part.strip() for part in several.split(_SEVERAL) if part.strip()))
+        name, parts = unescape_formula(name), [part.strip() for part in several.split(_SEVERAL)]
+        sources = tuple(dict.fromkeys(unescape_formula(part) for part in parts if part))
         if not name and not written and not sources:
             continue
         if not name and len(sources) != 1:
@@ -222,13 +226,21 @@ def _needed_by(name: str, needs: dict[str, tuple[str, ...]]) -> list[str]:
 # --- Writing ------------------------------------------------------------------------------------------------
 
 
-def price_list_template(columns: Columns) -> str:
-    """Write a price list to fill in: a line for each column, and a note on what is in it."""
+def price_list_template(columns: Columns, *, escape_formulas: bool = True) -> str:
+    """Write a price list to fill in: a line for each column, and a note on what is in it.
+
+    Parameters
+    ----------
+    columns : Columns
+    escape_formulas : whether names that a spreadsheet would run as formulas get a quote before them, which
+        `read_price_list` takes away
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_KNOWN)
     for name, is_categorical in zip(columns.names, columns.is_categorical, strict=True):
-        writer.writerow([name, "", "", _note(columns.frame[name], is_categorical)])
+        written = escape_formula(name) if escape_formulas else name
+        writer.writerow([written, "", "", _note(columns.frame[name], is_categorical)])
     return text.getvalue()
 
 

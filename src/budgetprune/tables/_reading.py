@@ -7,6 +7,7 @@ import csv
 import gzip
 import lzma
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 # The label of a row of an svmlight file, as a column.
 LABEL = "label"
+
+# Rows of an svmlight file are stored in full, so that one large index can fill the memory.
+MOST_COLUMNS = 10_000
 
 _PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _SEPARATORS = ",;\t|"
@@ -76,7 +80,9 @@ def columns_of(frame: pd.DataFrame) -> str:
     return f"its columns are {listed(map(repr, frame.columns), at_most=12)}"
 
 
-def read_table(file: str | os.PathLike[str], *, as_text: Collection[str] = ()) -> Table:
+def read_table(
+    file: str | os.PathLike[str], *, as_text: Collection[str] = (), max_columns: int = MOST_COLUMNS
+) -> Table:
     """Read all rows of a file, or say why that cannot be done.
 
     Parameters
@@ -86,6 +92,7 @@ def read_table(file: str | os.PathLike[str], *, as_text: Collection[str] = ()) -
         semicolons, tabs or bars; ``.parquet``; ``.svm``, ``.svmlight`` or ``.libsvm``, whose features are
         called ``x0``, ``x1``, ... by their numbers in the file, and whose labels are a column ``label``.
     as_text : names of columns of a CSV file that are read as they are written
+    max_columns : number of features that an svmlight file may have: its largest index, plus one for index 0
     """
     path = Path(file)
     kind = _kind_of(path)
@@ -95,7 +102,7 @@ def read_table(file: str | os.PathLike[str], *, as_text: Collection[str] = ()) -
         elif kind == "parquet":
             frame = _read_parquet(path)
         else:
-            frame = _read_svmlight(path)
+            frame = _read_svmlight(path, max_columns)
         if not len(frame):
             raise InvalidInputError("it has no rows")
         return Table(path, frame, kind)
@@ -233,14 +240,30 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _read_svmlight(path: Path) -> pd.DataFrame:
+def _read_svmlight(path: Path, max_columns: int) -> pd.DataFrame:
     import pandas as pd
     from sklearn.datasets import load_svmlight_file
 
     # Taken as they are, numbers mean the same in every file; a guess where they begin may differ.
     X, y = load_svmlight_file(str(path), zero_based=True)
+    if X.shape[1] > max_columns:
+        index = X.shape[1] - 1
+        raise InvalidInputError(
+            f"{_line_with_index(path, index)} has a feature with the index {index}, but at most "
+            f"{max_columns} columns are read; correct it, or allow more: --max-columns {index + 1} (in "
+            "Python: max_columns)"
+        )
     begins_at_one = X.shape[1] > 1 and not X[:, [0]].nnz
     numbers = range(int(begins_at_one), X.shape[1])
     frame = pd.DataFrame(X[:, list(numbers)].toarray(), columns=[f"x{k}" for k in numbers])
     frame.insert(0, LABEL, y)
     return frame
+
+
+def _line_with_index(path: Path, index: int) -> str:
+    """Name the first line of an svmlight file that has a feature with this index."""
+    with opened(path) as handle:
+        for number, line in enumerate(handle, start=1):
+            if re.search(rf"\s0*{index}:", line.partition("#")[0]):
+                return f"line {number}"
+    return "a line"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit
 from budgetprune.solvers.parametric._graph import (
     ALWAYS,
     NEVER,

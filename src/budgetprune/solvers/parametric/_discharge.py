@@ -13,9 +13,9 @@ Blocks wait in a queue, so that what arrives at one from several sides goes on f
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit
 from budgetprune.solvers.parametric._network import (
     ARC,
     BLOCK,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
+from budgetprune._jit import njit
 from budgetprune.errors import SolverError
 from budgetprune.solvers.parametric._discharge import discharge, set_level
 from budgetprune.solvers.parametric._network import Network
@@ -151,7 +152,7 @@ def route(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], lev
     return not net.excess[blocks].any()
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def push_rounds(
     net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], threads: int, rounds: int
 ) -> bool:
@@ -167,7 +168,7 @@ def push_rounds(
     return False
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def settle_ties(
     parent: NDArray[np.int32],
     up: NDArray[np.int64],

@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from budgetprune._jit import njit
 
 UNREACHED = np.int32(2**30)  # height of what cannot reach the sink
 PLENTY = 2.0**62  # a capacity for all that there is: gains add up to less

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit, prange
 from budgetprune.solvers.parametric._network import BLOCK, MEMBER_STOP, START, UNREACHED, Network
 
 # With fewer arcs to look at, a second thread costs more than it brings.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from budgetprune._jit import njit
 from budgetprune.solvers.parametric._network import (
     ARC,
     BLOCK,
