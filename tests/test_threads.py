@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from sklearn.base import clone
 
 from budgetprune import BudgetPruneClassifier, _threads
-from budgetprune._threads import VALUES_PER_THREAD, available_cores, boosting_threads
+from budgetprune._threads import VALUES_PER_THREAD, available_cores, boosting_threads, in_threads
 from budgetprune.baselines import CEGBClassifier
 from budgetprune.model import _growing as growing
 
@@ -139,3 +140,46 @@ def test_a_library_leaves_the_environment_alone():
     code = "import os, budgetprune; print(os.environ.get('OMP_WAIT_POLICY'))"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.stdout == "None\n", done.stderr
+
+
+# --- Parts of some work -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 50])
+def test_every_part_is_done_once(n_parts):
+    done = []
+    in_threads(done.append, range(n_parts))
+    assert sorted(done) == list(range(n_parts))
+    assert done[0] == 0, "the first one compiles"
+
+
+def test_an_error_ends_the_work():
+    done = []
+
+    def work(part):
+        if part == 3:
+            raise RuntimeError("part 3")
+        done.append(part)
+
+    with pytest.raises(RuntimeError, match="part 3"):
+        in_threads(work, range(10_000))
+    assert len(done) < 10_000
+
+
+def test_a_predictor_can_be_used_after_a_fork():
+    """Simulating starts no threads that a forked process would wait for."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("this system cannot fork")
+    code = """
+import multiprocessing, numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from budgetprune import BudgetPredictor, Forest
+X = np.random.default_rng(0).normal(size=(600, 4))
+forest = Forest.from_model(RandomForestClassifier(3, random_state=0).fit(X, X[:, 0] > 0))
+simulate = BudgetPredictor(forest).simulate
+cost = simulate(X).cost
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    for each in pool.map(simulate, [X, X]):
+        assert np.array_equal(each.cost, cost)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,6 +29,27 @@ def kernel_threads(n_jobs: int | None) -> Iterator[None]:
         yield
     finally:
         numba.set_num_threads(before)
+
+
+def in_threads(work: Callable[[int], None], parts: Sequence[int]) -> None:
+    """Call a function for each part of some work, on as many threads as kernels may use.
+
+    The function is a kernel that releases the GIL. Threads that start and end here, unlike those of OpenMP,
+    take no processor time while they wait, and none is left behind for a fork to copy. An interruption or an
+    error leaves out the parts that have not begun.
+    """
+    work(parts[0])  # alone, so that one thread compiles the kernel
+    n_threads = min(numba.get_num_threads(), len(parts) - 1)
+    if n_threads <= 1:
+        for part in parts[1:]:
+            work(part)
+        return
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for _ in pool.map(work, parts[1:]):
+            pass
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def available_cores(*, physical: bool = False) -> int:

@@ -57,7 +57,7 @@ def test_rows_do_not_depend_on_each_other(n_rows, monkeypatch):
     rows = random_rows(rng, forest, n_rows)
     predictor = BudgetPredictor(forest, random_bundles(rng, 5), max_cost=2.0)
     whole = predictor.simulate(rows)
-    monkeypatch.setattr(_engine, "CHUNK", 50)
+    monkeypatch.setattr(_engine, "BLOCK", 50)
     chunked = predictor.simulate(rows)
     for name in ("label", "cost", "acquired", "decided"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(chunked, name))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune._price_lists import listed
+from budgetprune._threads import in_threads
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
@@ -22,8 +23,8 @@ from budgetprune.predictor._state import State, ignorant_state
 from budgetprune.predictor._tables import Sources, sources_of, trees_of
 from budgetprune.predictor._values import Values
 
-# Rows that are replayed at once: enough for both cores, and little memory.
-CHUNK = 2**16
+# Rows that a thread replays at once. They take milliseconds; calling the kernel takes some 50 microseconds.
+BLOCK = 256
 # Sums of prices are compared with what there is up to rounding.
 ROUNDING = 1 + 1e-12
 
@@ -200,9 +201,7 @@ class Engine:
     def simulate(self, X: Any, at_hand: NDArray[np.bool_], money: float) -> Simulation:
         """Replay rows; see `BudgetPredictor.simulate`."""
         rows = self.forest.prepare_rows(X)
-        starts = range(0, len(rows), CHUNK)
-        parts = [self._replay(rows[i : i + CHUNK], at_hand, money) for i in starts]
-        label, why, has, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
+        label, why, has, scores = self._replay(rows, at_hand, money)
         acquired = (has & ~at_hand)[:, : self.costs.n_sources]
         scores /= self.forest.divisor
         return Simulation(
@@ -213,22 +212,37 @@ class Engine:
             probabilities=self.forest.probabilities(scores) if self.forest.is_classifier else None,
         )
 
-    def _replay(self, rows: NDArray[Any], at_hand: NDArray[np.bool_], money: float) -> tuple[Any, ...]:
-        forest = self.forest
-        told: tuple[Any, ...] = _kernels.replay(
-            rows,
-            self.known_from(at_hand),
-            at_hand,
-            self.trees,
-            self.sources,
-            self.rule,
-            self.slack,
-            money * ROUNDING,
-            forest.value,
-            forest.tree_output,
-            forest.base,
-        )
-        return told
+    def _replay(
+        self, rows: NDArray[Any], at_hand: NDArray[np.bool_], money: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.bool_], NDArray[np.float64]]:
+        forest, known = self.forest, self.known_from(at_hand)
+        label = np.empty(len(rows), dtype=np.int64)
+        why = np.empty(len(rows), dtype=np.int8)
+        has = np.empty((len(rows), self.sources.price.size), dtype=np.bool_)
+        scores = np.empty((len(rows), forest.n_outputs))
+
+        def replay(first: int) -> None:
+            block = slice(first, first + BLOCK)
+            _kernels.replay(
+                rows[block],
+                known,
+                at_hand,
+                self.trees,
+                self.sources,
+                self.rule,
+                self.slack,
+                money * ROUNDING,
+                forest.value,
+                forest.tree_output,
+                forest.base,
+                label[block],
+                why[block],
+                has[block],
+                scores[block],
+            )
+
+        in_threads(replay, range(0, len(rows), BLOCK))
+        return label, why, has, scores
 
     # --- Answers --------------------------------------------------------------------------------------------
 

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune._jit import njit, prange
+from budgetprune._jit import njit
 from budgetprune.predictor._aim import CUT, LEAD, NARROW, Rule
 from budgetprune.predictor._choice import choose, find_wanted
 from budgetprune.predictor._state import State, begin, copy_state, look, new_state
 from budgetprune.predictor._tables import Sources, Trees
-
-# Rows that a thread takes at once.
-BLOCK = 64
 
 # Why an example stops; what `run` returns beside the label.
 WAITING, CERTAIN, COMPLETE, TOO_EXPENSIVE, UNAVAILABLE = range(5)
@@ -155,62 +152,8 @@ def possible_label(
     return best
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def replay(
-    rows: NDArray[Any],
-    known: NDArray[np.bool_],
-    acquired: NDArray[np.bool_],
-    trees: Trees,
-    sources: Sources,
-    rule: Rule,
-    slack: float,
-    money: float,
-    value: NDArray[np.float64],
-    tree_output: NDArray[np.int32],
-    base: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.bool_], NDArray[np.float64]]:
-    """Acquire for every row what it would have acquired.
-
-    Parameters
-    ----------
-    known, acquired : features and sources that all rows have from the start
-
-    Returns
-    -------
-    label, why : of each row, see `survey`
-    has : bool array of shape (n_rows, n_sources)
-    scores : float64 array of shape (n_rows, n_outputs), where the trees stood in the end; not divided
-    """
-    n_rows, n_sources = rows.shape[0], sources.price.size
-    label = np.empty(n_rows, dtype=np.int64)
-    why = np.empty(n_rows, dtype=np.int8)
-    has = np.empty((n_rows, n_sources), dtype=np.bool_)
-    scores = np.empty((n_rows, base.size))
-    for block in prange((n_rows + BLOCK - 1) // BLOCK):
-        first, last = block * BLOCK, min(n_rows, (block + 1) * BLOCK)
-        # A kernel of its own: numba would take the state out of a parallel loop, and share it between rows.
-        replay_block(
-            rows[first:last],
-            known,
-            acquired,
-            trees,
-            sources,
-            rule,
-            slack,
-            money,
-            value,
-            tree_output,
-            base,
-            label[first:last],
-            why[first:last],
-            has[first:last],
-            scores[first:last],
-        )
-    return label, why, has, scores
-
-
-@njit(cache=True)
-def replay_block(
     rows: NDArray[Any],
     known: NDArray[np.bool_],
     acquired: NDArray[np.bool_],
@@ -227,7 +170,15 @@ def replay_block(
     has: NDArray[np.bool_],
     scores: NDArray[np.float64],
 ) -> None:
-    """Replay some rows, one after the other; results go into the last four arguments."""
+    """Acquire for every row what it would have acquired, one row after the other.
+
+    Parameters
+    ----------
+    known, acquired : features and sources that all rows have from the start
+    label, why : filled in for each row, see `survey`
+    has : filled in, bool array of shape (n_rows, n_sources)
+    scores : filled in, of shape (n_rows, n_outputs), where the trees stood in the end; not divided
+    """
     state = new_state(trees, rule, rows.shape[1], sources.price.size)
     begun = new_state(trees, rule, rows.shape[1], sources.price.size)
     begun.known[:] = known
