@@ -28,7 +28,7 @@ WEIGHTS_ARE_NOT_REPEATS = (
     GradientBoostingRegressor,
 )
 WEIGHT_CHECKS = {
-    f"check_sample_weight_equivalence_on_{rows}_data": "a weight of 2 is not a repeated row, in scikit-learn either"
+    f"check_sample_weight_equivalence_on_{rows}_data": "a weight of 2 is not a repeated row"
     for rows in ("dense", "sparse")
 }
 
