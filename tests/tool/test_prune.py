@@ -150,7 +150,7 @@ def test_trees_that_are_none(cells, prune, tmp_path, run):
     tree.__setstate__(state)
     skops.io.dump(forest, tmp_path / "odd.skops")
     words = ["--data", cells / "named.csv", "--target", "kind", "--out", tmp_path / "m"]
-    check_refused(run("prune", tmp_path / "odd.skops", *words), "make no trees; its file may be damaged")
+    check_refused(run("prune", tmp_path / "odd.skops", *words), "this model is damaged: node 0 of tree 0 has the left child")
 
 
 def test_labels_that_the_model_does_not_know(prune, cells, tmp_path, run):
