@@ -166,7 +166,19 @@ SCALARS = (
     | st.integers()
     | st.text(max_size=5)
     | st.sampled_from(
-        ["identity", "logistic", "softmax", "exp", "argmax", "positive", "squared", "nan", "<f4", "O"]
+        [
+            "identity",
+            "logistic",
+            "softmax",
+            "exp",
+            "argmax",
+            "positive",
+            "likeliest",
+            "squared",
+            "nan",
+            "<f4",
+            "O",
+        ]
     )
 )
 JSON = st.recursive(

@@ -66,9 +66,9 @@ PER_NODE = (
 # Which label rules a link has, and which link a loss: all that any importer or refit makes.
 LABEL_RULES = {
     "identity": ("argmax",),
-    "softmax": ("argmax",),
+    "softmax": ("argmax", "likeliest"),
     "exp": ("argmax",),
-    "logistic": ("positive", "nonnegative"),
+    "logistic": ("positive", "nonnegative", "likeliest"),
 }
 LINK_OF_LOSS = {
     "squared": "identity",
@@ -127,10 +127,9 @@ def _check_settings(forest: Forest) -> None:
         f"loss must be None or one of {', '.join(LINK_OF_LOSS)}, with the link that belongs to it",
     )
     _require(forest.missing in MISSING, f"missing must be one of {', '.join(MISSING)}")
-    _require(
-        isinstance(forest.input_dtype, np.dtype) and forest.input_dtype in INPUT_DTYPES,
-        "input_dtype must be float32 or float64",
-    )
+    for name in ("input_dtype", "label_dtype"):
+        dtype = getattr(forest, name)
+        _require(isinstance(dtype, np.dtype) and dtype in INPUT_DTYPES, f"{name} must be float32 or float64")
     _require(isinstance(forest.absent_is_missing, bool), "absent_is_missing must be True or False")
 
 

@@ -74,7 +74,7 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
         base=steps.base,
         divisor=n_trees / n_outputs if text.is_averaged else 1.0,
         link=objective.link,
-        label_rule="positive" if objective.link == "logistic" else "argmax",
+        label_rule="likeliest" if objective.is_classifier else "argmax",
         classes=_classes(model, objective, n_outputs, classes),
         n_features=n_features,
         feature_names=_names(booster.feature_name()),

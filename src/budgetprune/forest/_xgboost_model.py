@@ -41,15 +41,16 @@ class Objective(NamedTuple):
     link: Literal["identity", "logistic", "softmax", "exp"]
     loss: Loss | None
     base: Literal["score", "probability", "mean"]
+    label_rule: Literal["argmax", "positive", "likeliest"] = "argmax"
 
 
 _NUMBER = Objective("identity", None, "score")
 
 _OBJECTIVES = {
-    "binary:logistic": Objective("logistic", "logistic", "probability"),
-    "binary:logitraw": Objective("logistic", "logistic", "score"),
-    "reg:logistic": Objective("logistic", "logistic", "probability"),
-    "multi:softprob": Objective("softmax", "softmax", "score"),
+    "binary:logistic": Objective("logistic", "logistic", "probability", "likeliest"),
+    "binary:logitraw": Objective("logistic", "logistic", "score", "positive"),
+    "reg:logistic": Objective("logistic", "logistic", "probability", "likeliest"),
+    "multi:softprob": Objective("softmax", "softmax", "score", "likeliest"),
     "multi:softmax": Objective("softmax", "softmax", "score"),
     "reg:squarederror": Objective("identity", "squared", "score"),
     "count:poisson": Objective("exp", "poisson", "mean"),
