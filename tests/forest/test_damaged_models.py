@@ -25,6 +25,7 @@ from budgetprune.forest._topology import in_preorder
 from budgetprune.forest._xgboost_checks import check_ensemble, check_tree, reachable
 from budgetprune.forest._xgboost_model import PER_NODE, PER_SET
 
+from .fuzz_importers import fuzz
 from .lightgbm_zoo import SMALL
 
 X = np.random.default_rng(0).normal(size=(120, 4))
@@ -366,6 +367,15 @@ def test_errors_on_the_way_are_damage():
     model = RandomForestClassifier(2, random_state=0).fit(X, Y)
     model.estimators_ = []
     refuse(model, "do not fit together .IndexError")
+
+
+def test_a_few_hundred_damaged_models(tmp_path):
+    """`make fuzz` tries 20,000, and checks the bounds of arrays in kernels too."""
+    reasons = fuzz(300, tmp_path)
+    assert sum(reasons.values()) == 300
+    for kind in ("xgboost", "xgboost stub", "lightgbm", "lightgbm stub", "sklearn"):
+        assert len([reason for reason in reasons if reason.startswith(f"{kind}:")]) > 5  # many checks
+        assert reasons[f"{kind}: imported, and predicts"]  # and some models are fine
 
 
 def test_models_that_are_fine_stay_fine():
