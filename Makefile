@@ -33,9 +33,11 @@ test-browser: $(VENV)/installed-test
 	$(BIN)/python -m tests.report.browser
 	$(BIN)/python -m pytest tests/report/test_browser.py
 
-# 20,000 broken and hostile model files, which takes minutes: the tests try a few hundred of them.
+# 20,000 damaged and hostile inputs for each fuzzer, which takes minutes: the tests try a few hundred.
+CASES ?= 20000
 fuzz: $(VENV)/installed-test
-	$(BIN)/python -m tests.predictor.fuzz_model_file
+	$(BIN)/python -m tests.predictor.fuzz_model_file --cases $(CASES)
+	$(BIN)/python -m tests.forest.fuzz_importers --cases $(CASES)
 
 # A few hundred requests to every endpoint, other ones each time; the tests try a few, always the same.
 fuzz-service: export BUDGETPRUNE_FUZZ ?= 300

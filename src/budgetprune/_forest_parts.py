@@ -18,7 +18,7 @@ _PLAIN = "biufSU"  # kinds of arrays that are stored as they are: truth values, 
 # The model that a forest came from is no plain part.
 _SETTINGS = tuple(field for field in fields(Forest) if field.name not in ARRAYS and field.name != "origin")
 
-_INPUT_DTYPES = {"<f4": np.dtype(np.float32), "<f8": np.dtype(np.float64)}
+_DTYPES = {"<f4": np.dtype(np.float32), "<f8": np.dtype(np.float64)}
 
 Label = bool | int | float | str | None
 
@@ -31,10 +31,16 @@ def take_apart(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] |
     settings = {field.name: getattr(forest, field.name) for field in _SETTINGS}
     plain = {
         "input_dtype": forest.input_dtype.newbyteorder("<").str,
+        "label_dtype": forest.label_dtype.newbyteorder("<").str,
         "feature_names": None if forest.feature_names is None else list(forest.feature_names),
         "categories": _plain_categories(forest.categories),
     }
     return settings | plain, arrays
+
+
+def written(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as files have them: without those that earlier releases lack, if they are as then."""
+    return {name: value for name, value in settings.items() if (name, value) != ("label_dtype", "<f8")}
 
 
 def put_together(settings: Any, arrays: dict[str, NDArray[Any]]) -> Forest:
@@ -51,14 +57,16 @@ def put_together(settings: Any, arrays: dict[str, NDArray[Any]]) -> Forest:
             f"the settings of the forest lack {', '.join(absent) or 'nothing'}, and have unknown ones: "
             f"{reprlib.repr(sorted(unknown)) if unknown else 'none'}."
         )
-    if settings["input_dtype"] not in tuple(_INPUT_DTYPES):
-        raise InvalidInputError(f"input_dtype must be one of {', '.join(_INPUT_DTYPES)}.")
+    precision = {name: settings.get(name, "<f8") for name in ("input_dtype", "label_dtype")}
+    for name, written in precision.items():
+        if written not in tuple(_DTYPES):
+            raise InvalidInputError(f"{name} must be one of {', '.join(_DTYPES)}.")
     parts: dict[str, Any] = {name: arrays.get(name) for name in ARRAYS}
     parts |= settings | {
         "feature_names": _as_tuple(settings["feature_names"], "feature_names"),
         "categories": _labels_of_categories(settings.get("categories")),
-        "input_dtype": _INPUT_DTYPES[settings["input_dtype"]],
     }
+    parts |= {name: _DTYPES[written] for name, written in precision.items()}
     return Forest(**parts, origin=None)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune._files import written_atomically
-from budgetprune._forest_parts import put_together, take_apart
+from budgetprune._forest_parts import put_together, take_apart, written
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.path import ARRAYS, PruningPath
@@ -35,7 +35,7 @@ def save_path(path: PruningPath, file: str | os.PathLike[str]) -> None:
         "complete": path.complete,
         "source_names": path.source_names,
         "unpruned": {"error": path.unpruned.error, "cost": path.unpruned.cost},
-        "forest": settings,
+        "forest": written(settings),
     }
     own = {name: getattr(path, name) for name in ARRAYS}
     own |= {_FOREST + name: array for name, array in arrays.items()}

@@ -353,8 +353,8 @@ def test_models_without_trees_are_refused():
 
 def test_facts_about_objectives():
     facts = {
-        "binary": ("logistic", "logistic", "positive"),
-        "multiclass": ("softmax", "softmax", "argmax"),
+        "binary": ("logistic", "logistic", "likeliest"),
+        "multiclass": ("softmax", "softmax", "likeliest"),
         "regression": ("identity", "squared", "argmax"),
         "poisson": ("exp", "poisson", "argmax"),
         "gamma": ("exp", "gamma", "argmax"),

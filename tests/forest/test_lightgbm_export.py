@@ -102,7 +102,7 @@ def test_what_lightgbm_cannot_say_is_refused(get_case):
     forest = build("multiclass").forest
     for change, message in (
         ({"origin": None}, "origin is missing"),
-        ({"link": "identity", "loss": None}, "the link was changed"),
+        ({"link": "identity", "label_rule": "argmax", "loss": None}, "the link was changed"),
         ({"divisor": 2.0}, "the divisor was changed"),
     ):
         with pytest.raises(UnsupportedModelError, match=message):

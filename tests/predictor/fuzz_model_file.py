@@ -7,7 +7,6 @@ array. The file that was being loaded when a child failed is kept.
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
 import json
 import os
@@ -15,12 +14,10 @@ import re
 import shutil
 import subprocess
 import sys
-import warnings
 from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, given, seed, settings
@@ -33,12 +30,19 @@ from budgetprune.forest._checks import INPUT_DTYPES, MISSING
 from budgetprune.model._sections import about_of, path_of
 from budgetprune.predictor._model_file import load_model, load_model_and_sections, save_model
 
+from ..fuzzing import (
+    ROOT,
+    SECONDS_PER_CASE,
+    limit_memory,
+    odd_rows,
+    parse_options,
+    predict_odd_rows,
+    report,
+    walk,
+)
 from .mutations import GOLDEN, accident, intents
 
-ROOT = Path(__file__).parents[2]
 BATCH = 1000
-SECONDS_PER_CASE = 30  # far more than any needs, even on a busy machine
-MEMORY = 2**29  # that a child may take on top of what it has once the golden files are loaded
 
 
 # --- In a child ---------------------------------------------------------------------------------------------
@@ -83,36 +87,10 @@ def judge_sections(file: Path) -> str | None:
 
 
 def use(forest: Forest, costs: CostTable) -> np.ndarray:
-    """Send a few odd rows through the model, and walk its trees as slowly and obviously as can be."""
-    walk(forest)
-    odd = [0.0, 1.0, -1.0, 2.5, 40.0, 1e30, -1e30, 31.0, 64.0]
-    if forest.missing != "forbidden":
-        odd.append(np.nan)
-    rows = np.resize(odd, (7, forest.n_features))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # huge values may overflow in sums and links
-        scores = forest.scores(rows)
-        assert forest.predict(rows).shape == (7,)
-        if forest.is_classifier:
-            assert forest.predict_proba(rows).shape == (7, forest.classes.size)
-    assert sources_used(forest, costs, rows).shape == (7, costs.n_sources)
+    """Send a few odd rows through the model; return their scores."""
+    scores = predict_odd_rows(forest)
+    assert sources_used(forest, costs, odd_rows(forest)).shape == (7, costs.n_sources)
     return scores
-
-
-def walk(forest: Forest) -> None:
-    for start, end in zip(forest.tree_start[:-1].tolist(), forest.tree_start[1:].tolist(), strict=True):
-        assert end_of_subtree(forest, start, -1) == end
-
-
-def end_of_subtree(forest: Forest, h: int, parent: int) -> int:
-    assert forest.parent[h] == parent
-    if forest.feature[h] < 0:
-        assert forest.left[h] == forest.right[h] == -1
-        return h + 1
-    assert 0 <= forest.feature[h] < forest.n_features
-    assert forest.left[h] == h + 1
-    assert forest.right[h] == end_of_subtree(forest, h + 1, h)
-    return end_of_subtree(forest, int(forest.right[h]), h)
 
 
 def warm_up() -> None:
@@ -124,15 +102,6 @@ def warm_up() -> None:
             variant = replace(forest, input_dtype=dtype, missing=missing)
             use(variant, costs)
             use(variant.prune(no_splits), costs)
-
-
-def limit_memory() -> None:
-    if sys.platform == "linux":
-        import resource
-
-        n_pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most = n_pages * resource.getpagesize() + MEMORY
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
@@ -178,7 +147,7 @@ def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = Fal
     for start in range(first, first + n_cases, BATCH):
         n = min(BATCH, first + n_cases - start)
         command = [sys.executable, "-m", "tests.predictor.fuzz_model_file", "--child"]
-        command += ["--first", str(start), "--cases", str(n), "--folder", str(folder)]
+        command += ["--seed", str(start), "--cases", str(n), "--folder", str(folder)]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             found = folder / f"found-{start}.budgetprune"
@@ -191,19 +160,12 @@ def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = Fal
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--cases", type=int, default=20_000)
-    parser.add_argument("--first", type=int, default=0, help="where seeds begin; others give other cases")
-    parser.add_argument("--folder", type=Path, default=ROOT / "output" / "fuzz")
-    parser.add_argument("--child", action="store_true", help="run all in this process")
-    options: Any = parser.parse_args()
+    options = parse_options(__doc__.splitlines()[0] if __doc__ else None, "fuzz")
     if options.child:
-        print(json.dumps(run_batch(options.first, options.cases, options.folder)))
+        print(json.dumps(run_batch(options.seed, options.cases, options.folder)))
         return
-    reasons = fuzz(options.cases, options.folder.resolve(), first=options.first, check_bounds=True)
-    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
-        print(f"{count:6d}  {reason or 'loaded, and predicts'}")
-    print(f"{sum(reasons.values())} cases, nothing found")
+    reasons = fuzz(options.cases, options.folder.resolve(), first=options.seed, check_bounds=True)
+    report(reasons, "loaded, and predicts")
 
 
 if __name__ == "__main__":

@@ -12,31 +12,9 @@ from hypothesis import strategies as st
 
 from budgetprune.predictor._model_container import ALIGNMENT, DIGEST, MAGIC, PREAMBLE, _digest
 
-GOLDEN = sorted(Path(__file__).parents[1].glob("golden/*.budgetprune"))
+from ..fuzzing import FLOATS, INTEGERS
 
-# Numbers at the edges of what an index, a size or a count may be.
-INTEGERS = [
-    -(2**63),
-    -(2**31),
-    -65,
-    -2,
-    -1,
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    7,
-    8,
-    63,
-    64,
-    2**16,
-    2**31 - 1,
-    2**32,
-    2**63 - 1,
-]
-FLOATS = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, -1.0, 0.5, 3.0, 5e-324, 1e-35, 1e300, -1e308]
+GOLDEN = sorted(Path(__file__).parents[1].glob("golden/*.budgetprune"))
 
 
 class Parts:
@@ -166,7 +144,19 @@ SCALARS = (
     | st.integers()
     | st.text(max_size=5)
     | st.sampled_from(
-        ["identity", "logistic", "softmax", "exp", "argmax", "positive", "squared", "nan", "<f4", "O"]
+        [
+            "identity",
+            "logistic",
+            "softmax",
+            "exp",
+            "argmax",
+            "positive",
+            "likeliest",
+            "squared",
+            "nan",
+            "<f4",
+            "O",
+        ]
     )
 )
 JSON = st.recursive(

@@ -124,7 +124,7 @@ def test_test_rows_and_decided_costs(prune, cells):
     [
         ("line.skops", {}, "cannot turn a sklearn.LogisticRegression into a Forest"),
         ("pipe.skops", {}, "cannot turn a sklearn.Pipeline into a Forest"),
-        ("boosted.skops", {}, "types that nobody vouches for .*LGBMClassifier"),
+        ("boosted.skops", {}, "types that are not known to be harmless .*LGBMClassifier"),
         ("boosted.txt", {}, "never one of the model's classes, which are 0, 1; it holds 'bad', 'good'"),
         ("forest.skops", {"data": "other.csv", "costs": None}, "other.csv lacks 'mean radius', .*asks for"),
         ("costs.csv", {}, "an ending that says nothing"),
@@ -150,7 +150,10 @@ def test_trees_that_are_none(cells, prune, tmp_path, run):
     tree.__setstate__(state)
     skops.io.dump(forest, tmp_path / "odd.skops")
     words = ["--data", cells / "named.csv", "--target", "kind", "--out", tmp_path / "m"]
-    check_refused(run("prune", tmp_path / "odd.skops", *words), "make no trees; its file may be damaged")
+    check_refused(
+        run("prune", tmp_path / "odd.skops", *words),
+        "this model is damaged: node 0 of tree 0 has the left child",
+    )
 
 
 def test_labels_that_the_model_does_not_know(prune, cells, tmp_path, run):

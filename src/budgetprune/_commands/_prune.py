@@ -43,7 +43,8 @@ def prune(
         typer.Option(
             "--trust",
             help="Loads .joblib and .pkl files. Such files are programs: whoever wrote one runs any code "
-            "here, with your rights. Only for files whose author you trust; .skops files need no trust.",
+            "here, with your rights. Only for files whose author you trust; .skops files need no trust. "
+            "Other files are loaded without being tried in a process with limited time and memory first.",
         ),
     ] = False,
     decided: options.Decided = False,

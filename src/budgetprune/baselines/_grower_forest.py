@@ -60,7 +60,7 @@ def plant_grown(trees: list[GrownTree], bins: Bins) -> Planted:
 
     The table has the `sums` of each node.
     """
-    planted = plant([_table(tree) for tree in trees], "left", "right")
+    planted = plant([_table(tree) for tree in trees], "left", "right", no_child=-1)
     table, is_split = planted.table, planted.is_split
     feature = np.where(is_split, table["feature"], -1)
     planted.fields.update(

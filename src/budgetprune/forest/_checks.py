@@ -16,6 +16,11 @@ from budgetprune.errors import InvalidInputError
 if TYPE_CHECKING:
     from budgetprune.forest._forest import Forest
 
+
+class NotAForestError(InvalidInputError):
+    """The parts of a `Forest` do not fit together."""
+
+
 ARRAYS: dict[str, Any] = {
     "tree_start": np.int64,
     "parent": np.int32,
@@ -61,9 +66,9 @@ PER_NODE = (
 # Which label rules a link has, and which link a loss: all that any importer or refit makes.
 LABEL_RULES = {
     "identity": ("argmax",),
-    "softmax": ("argmax",),
+    "softmax": ("argmax", "likeliest"),
     "exp": ("argmax",),
-    "logistic": ("positive", "nonnegative"),
+    "logistic": ("positive", "nonnegative", "likeliest"),
 }
 LINK_OF_LOSS = {
     "squared": "identity",
@@ -97,7 +102,8 @@ def check_forest(forest: Forest) -> None:
     _check_names(forest)
     for name in _FINITE:
         array = getattr(forest, name)
-        _require(array is None or _is_finite(array), f"{name} must be finite")
+        if array is not None and not _is_finite(array):
+            _require_nodes(forest, np.isfinite(array), f"{name} must be finite")
 
 
 def _check_settings(forest: Forest) -> None:
@@ -121,10 +127,9 @@ def _check_settings(forest: Forest) -> None:
         f"loss must be None or one of {', '.join(LINK_OF_LOSS)}, with the link that belongs to it",
     )
     _require(forest.missing in MISSING, f"missing must be one of {', '.join(MISSING)}")
-    _require(
-        isinstance(forest.input_dtype, np.dtype) and forest.input_dtype in INPUT_DTYPES,
-        "input_dtype must be float32 or float64",
-    )
+    for name in ("input_dtype", "label_dtype"):
+        dtype = getattr(forest, name)
+        _require(isinstance(dtype, np.dtype) and dtype in INPUT_DTYPES, f"{name} must be float32 or float64")
     _require(isinstance(forest.absent_is_missing, bool), "absent_is_missing must be True or False")
 
 
@@ -148,12 +153,14 @@ def _check_trees(forest: Forest) -> None:
         start.size >= 2 and start[0] == 0 and start[-1] == n_nodes and bool(np.all(start[1:] > start[:-1])),
         f"tree_start must grow from 0 to the number of nodes ({n_nodes})",
     )
-    _require(bool(feature.max() < forest.n_features), f"feature must be below {forest.n_features}")
-    _require(bool(feature.min() >= -1), "feature must be -1 at leaves")
+    _require_nodes(forest, feature < forest.n_features, f"feature must be below {forest.n_features}")
+    _require_nodes(forest, feature >= -1, "feature must be -1 at leaves")
     node, problem = first_misplaced(start, forest.parent, forest.left, forest.right, feature)
     _require(problem == 0, f"{_MISPLACED.get(problem)} (wrong at node {node})")
     by_threshold = (feature >= 0) & (forest.category_set < 0)
-    _require(not np.any(np.isnan(forest.threshold) & by_threshold), "threshold must not be NaN at splits")
+    _require_nodes(
+        forest, ~(np.isnan(forest.threshold) & by_threshold), "threshold must not be NaN at splits"
+    )
     _require(bool(forest.origin_node.min() >= 0), "origin_node must not be negative")
 
 
@@ -302,4 +309,15 @@ def _is_finite(array: NDArray[Any]) -> bool:
 
 def _require(condition: bool, what: str) -> None:
     if not condition:
-        raise InvalidInputError(f"these arrays are no forest: {what}.")
+        raise NotAForestError(f"these arrays are no forest: {what}.")
+
+
+def _require_nodes(forest: Forest, is_fine: NDArray[np.bool_], what: str) -> None:
+    """Require something of every row of an array; name the first node that is wrong, if rows are nodes."""
+    if np.all(is_fine):
+        return
+    if len(is_fine) == forest.n_nodes:
+        h = int(np.argmin(is_fine.reshape(len(is_fine), -1).all(axis=1)))
+        tree = int(np.searchsorted(forest.tree_start, h, side="right")) - 1
+        what += f" (wrong at node {h}, in tree {tree})"
+    raise NotAForestError(f"these arrays are no forest: {what}.")

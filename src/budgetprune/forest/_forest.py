@@ -15,6 +15,7 @@ from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import _checks
 from budgetprune.forest._bootstrap import in_bag_counts
 from budgetprune.forest._export import to_sklearn
+from budgetprune.forest._labels import label_numbers
 from budgetprune.forest._lightgbm_export import to_lightgbm
 from budgetprune.forest._packed import PackedTrees, pack
 from budgetprune.forest._registry import import_model
@@ -25,6 +26,8 @@ from budgetprune.forest._xgboost_export import to_xgboost
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+_DOUBLE = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -66,8 +69,9 @@ class Forest:
     divisor : float
     link : {"identity", "logistic", "softmax", "exp"}
         From scores to probabilities, or from the score to the target.
-    label_rule : {"argmax", "positive", "nonnegative"}
-        From scores to labels: the first maximum, or the second class if the score is `> 0` (`>= 0`).
+    label_rule : {"argmax", "positive", "nonnegative", "likeliest"}
+        From scores to labels: the first maximum; the second class if the score is `> 0` (`>= 0`); or the
+        first of the classes with the largest probability after rounding.
     classes : array of shape (n_classes,), or None for regression
     n_features : int
     feature_names : tuple of str, or None
@@ -93,6 +97,8 @@ class Forest:
         feature that is a number (or is numbered by whoever calls).
     absent_is_missing : bool
         Whether what a sparse matrix does not store is missing (to XGBoost), or zero (to all others).
+    label_dtype : numpy dtype
+        Precision of the label rule: scores are rounded to it, and probabilities are computed in it.
     """
 
     tree_start: NDArray[np.int64]
@@ -113,7 +119,7 @@ class Forest:
     base: NDArray[np.float64]
     divisor: float
     link: Literal["identity", "logistic", "softmax", "exp"]
-    label_rule: Literal["argmax", "positive", "nonnegative"]
+    label_rule: Literal["argmax", "positive", "nonnegative", "likeliest"]
     classes: NDArray[Any] | None
     n_features: int
     feature_names: tuple[str, ...] | None
@@ -126,6 +132,7 @@ class Forest:
     split_gain: NDArray[np.float64] | None = None
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
     absent_is_missing: bool = False
+    label_dtype: np.dtype[Any] = _DOUBLE
 
     def __post_init__(self) -> None:
         for name, dtype in _checks.ARRAYS.items():
@@ -155,6 +162,17 @@ class Forest:
             `origin` and never changed. Of XGBoost: Booster, XGBClassifier, XGBRegressor, XGBRFClassifier,
             XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves). Of
             LightGBM: Booster, LGBMClassifier, LGBMRegressor, LGBMRanker (no `dart`, no linear trees).
+
+        Notes
+        -----
+        Labels are those of the model, also where probabilities tie after rounding; those of a Booster are its
+        most probable classes. XGBoost adds up leaves in single precision, a Forest in double precision: its
+        labels are those that XGBoost would give to that sum, rounded once. They can differ from XGBoost's own
+        only for rows whose scores are as close to a tie as XGBoost's rounding errors, about 1e-7 of the
+        largest score per tree.
+
+        A model whose parts do not fit together is refused with InvalidInputError, which names the tree and
+        the node: children that do not exist, cycles, unknown features, missing sets of categories.
         """
         return import_model(model)
 
@@ -261,11 +279,7 @@ class Forest:
         """Turn scores into labels, by the rule of the library the forest came from, or into targets."""
         if self.classes is None:
             return np.exp(scores[:, 0]) if self.link == "exp" else scores[:, 0]
-        if self.label_rule == "argmax":
-            label = np.argmax(scores, axis=1)
-        else:
-            label = (scores[:, 0] > 0 if self.label_rule == "positive" else scores[:, 0] >= 0).astype(np.intp)
-        labels: NDArray[Any] = self.classes[label]
+        labels: NDArray[Any] = self.classes[label_numbers(self, scores)]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest._damage import check_model
 
 # Categories that are whole numbers below this stand for themselves: sets have a bit for each.
 _SMALL = 4096
+
+_MOST = 256  # bits in a set of scikit-learn
 
 
 def turned(table: NDArray[Any]) -> NDArray[np.bool_]:
@@ -78,11 +81,18 @@ def find_encoding(model: Any) -> Encoding:
     n_columns = model.n_features_in_
     if model.is_categorical_ is None:
         return Encoding(np.arange(n_columns), {}, None)
+    check_model(
+        np.shape(model.is_categorical_) == (n_columns,) and model.is_categorical_.dtype == np.bool_,
+        f"which of its {n_columns} columns are categories is not known",
+    )
     categorical = np.flatnonzero(model.is_categorical_)
     encoder = model._preprocessor.named_transformers_["encoder"]
     numbers: dict[int, NDArray[np.int64]] = {}
     categories: list[tuple[Any, ...] | None] = [None] * n_columns
     for column, found in zip(categorical.tolist(), encoder.categories_, strict=True):
+        check_model(
+            len(found) <= _MOST + 1, f"column {column} has {len(found)} categories, more than {_MOST}"
+        )
         # NaN has a place among them, the last one, but no number.
         known = tuple(category for category in found.tolist() if not _is_nan(category))
         if all(_is_small_number(category) for category in known):

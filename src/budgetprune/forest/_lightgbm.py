@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import _lightgbm_text as lightgbm_text
+from budgetprune.forest._damage import check_model, check_nodes
 from budgetprune.forest._forest import Forest
 from budgetprune.forest._lightgbm_objective import Objective, read_objective
 from budgetprune.forest._lightgbm_steps import Trees, find_steps
@@ -36,7 +37,9 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
     _refuse_other_trees(text)
     objective = read_objective(text)
     nodes, start, n_outputs = text.nodes, text.tree_start, text.n_outputs
-    n_trees = start.size - 1
+    n_trees, n_features = start.size - 1, booster.num_feature()
+    is_known = (nodes.left < 0) | ((nodes.feature >= 0) & (nodes.feature < n_features))
+    check_nodes(start, is_known, "splits by the feature {}, which does not exist", nodes.feature)
     order, parent, left, right = in_preorder(start, nodes.left, nodes.right)
     feature, decision = nodes.feature[order], nodes.decision_type[order]
     by_category = (decision & lightgbm_text.IS_CATEGORICAL).astype(np.bool_)
@@ -71,9 +74,9 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
         base=steps.base,
         divisor=n_trees / n_outputs if text.is_averaged else 1.0,
         link=objective.link,
-        label_rule="positive" if objective.link == "logistic" else "argmax",
+        label_rule="likeliest" if objective.is_classifier else "argmax",
         classes=_classes(model, objective, n_outputs, classes),
-        n_features=booster.num_feature(),
+        n_features=n_features,
         feature_names=_names(booster.feature_name()),
         input_dtype=np.dtype(np.float64),
         missing=missing,
@@ -170,6 +173,10 @@ def _penalties(
         key: float(text.parameters.get(key, 0.0)) for key in ("lambda_l2", "cat_l2", "max_cat_to_onehot")
     }
     n_bins = np.array([info.count(":") + 1 for info in text.header["feature_infos"].split(" ")])
+    # Checked against the largest feature that is tested; leaves test -1.
+    check_model(
+        n_bins.size > feature.max(), "what is known about the values of features does not cover all of them"
+    )
     many = by_category & (n_bins[feature] > settings["max_cat_to_onehot"])
     return np.where(many[parent] & (parent >= 0), settings["cat_l2"], 0.0) + settings["lambda_l2"]
 
@@ -186,6 +193,11 @@ def _categories(known: list[list[Any]] | None, text: ModelText) -> tuple[tuple[A
     infos = text.header["feature_infos"].split(" ")
     listed = text.parameters.get("categorical_feature")
     columns = [int(k) for k in listed.split(",")] if listed else []
+    check_model(
+        all(0 <= k < len(infos) for k in columns)
+        and all(isinstance(names, list) and all(map(_is_hashable, names)) for names in known),
+        "its lists of categories are about columns that it does not have",
+    )
     categories: list[tuple[Any, ...] | None] = [None] * len(infos)
     if len(columns) == len(known) and all(
         _n_categories(infos[k]) <= len(names) for k, names in zip(columns, known, strict=True)
@@ -193,6 +205,10 @@ def _categories(known: list[list[Any]] | None, text: ModelText) -> tuple[tuple[A
         for k, names in zip(columns, known, strict=True):
             categories[k] = tuple(names)
     return tuple(categories)
+
+
+def _is_hashable(category: Any) -> bool:
+    return not isinstance(category, list | dict)  # what JSON has beside numbers and strings
 
 
 def _n_categories(info: str) -> int:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, checker, helper, numpy_helper
 
 from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest._labels import label_cut
 
 if TYPE_CHECKING:
     from budgetprune.forest._forest import Forest
@@ -142,11 +143,11 @@ class _Tail:
         ]
 
     def _label_number(self, forest: Forest) -> str:
-        if forest.label_rule == "argmax":
+        if forest.link != "logistic":
             return self._apply("ArgMax", ["sums"], "label_number", axis=1, keepdims=0)
-        zero = self._constant(np.asarray(0.0, dtype=np.float32), "zero")
-        operator = "Greater" if forest.label_rule == "positive" else "GreaterOrEqual"
-        is_second = self._apply(operator, ["sums", zero], "is_second")
+        cut = self._constant(np.asarray(label_cut(forest) * forest.divisor, dtype=np.float32), "cut")
+        operator = "GreaterOrEqual" if forest.label_rule == "nonnegative" else "Greater"
+        is_second = self._apply(operator, ["sums", cut], "is_second")
         number = self._apply("Cast", [is_second], "label_number_column", to=TensorProto.INT64)
         return self._apply("Squeeze", [number, self._constant(np.asarray([1]), "columns")], "label_number")
 

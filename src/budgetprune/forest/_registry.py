@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from budgetprune.errors import UnsupportedModelError
+import numpy as np
+
+from budgetprune.errors import BudgetPruneError, UnsupportedModelError
+from budgetprune.forest._checks import NotAForestError
+from budgetprune.forest._damage import damaged
 
 if TYPE_CHECKING:
     from budgetprune.forest._forest import Forest
@@ -30,9 +34,24 @@ def importer(*names: str) -> Callable[[Importer], Importer]:
 
 
 def import_model(model: Any) -> Forest:
-    """Hand the model to the importer of its class."""
+    """Hand the model to the importer of its class; a model that it cannot read is damaged.
+
+    Importers check sizes and indices before they use them. A hostile model may hold anything else instead of
+    a number or a name, so errors of Python and numpy on the way count as damage too.
+    """
     check_supported(model)
-    return _importers[_full_name(model)](model)
+    try:
+        # Numbers without a meaning may overflow on the way; what comes out is checked.
+        with np.errstate(all="ignore"):
+            return _importers[_full_name(model)](model)
+    except NotAForestError as error:
+        raise damaged(str(error).rstrip(".")) from error
+    except BudgetPruneError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise damaged(
+            f"the parts of this {type(model).__name__} do not fit together ({type(error).__name__}: {error})"
+        ) from error
 
 
 def check_supported(model: Any) -> None:

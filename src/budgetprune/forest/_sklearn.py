@@ -15,6 +15,7 @@ from sklearn.tree import (
 )
 
 from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest._damage import check_model
 from budgetprune.forest._forest import Forest
 from budgetprune.forest._layout import class_columns
 from budgetprune.forest._registry import importer
@@ -71,6 +72,11 @@ def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None 
         )
     order, table, fields = plant_trees(trees)
     if columns is not None:
+        for tree, seen in zip(trees, columns, strict=True):
+            check_model(
+                np.ndim(seen) == 1 and len(seen) == tree.tree_.n_features and min(seen) >= 0,
+                "a tree was not grown on the columns that the ensemble says it saw",
+            )
         of_trees = np.split(fields["feature"], fields["tree_start"][1:-1])
         fields["feature"] = np.concatenate(
             [np.where(own >= 0, seen[own], -1) for own, seen in zip(of_trees, columns, strict=True)]
@@ -103,8 +109,13 @@ def _values(tree: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
     own: NDArray[np.float64] = tree.tree_.value[:, 0, :]
     if classes is None:
         return own
+    column = class_columns(tree, len(classes))
+    check_model(
+        own.shape[1] == column.size,
+        f"a tree has probabilities of {own.shape[1]} classes, but tells {column.size} apart",
+    )
     value = np.zeros((len(own), len(classes)))
-    value[:, class_columns(tree, len(classes))] = own
+    value[:, column] = own
     return value
 
 

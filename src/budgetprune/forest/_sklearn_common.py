@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest._damage import check_nodes
 from budgetprune.forest._layout import node_table
 from budgetprune.forest._topology import in_preorder
 
@@ -43,20 +44,19 @@ def about_model(model: Any) -> dict[str, Any]:
     }
 
 
-def plant(tables: list[NDArray[Any]], left: str, right: str) -> Planted:
+def plant(tables: list[NDArray[Any]], left: str, right: str, no_child: int) -> Planted:
     """Put trees in a row and renumber their nodes.
 
     Parameters
     ----------
     tables : the nodes of each tree
-    left, right : what a table calls the children; where there are none, it has numbers below 1 there
+    left, right : what a table calls the children
+    no_child : what it says where there are none
     """
     start = np.concatenate([[0], np.cumsum([table.size for table in tables])])
     table = np.concatenate(tables)
     children = (table[side].astype(np.int64) for side in (left, right))  # some count without a sign
-    # No child is a root, so 0 is as good a way to say "no child" as -1.
-    of_left, of_right = (np.where(child > 0, child, -1) for child in children)
-    _check_trees(start, of_left, of_right)
+    of_left, of_right = (np.where(child == no_child, -1, child) for child in children)
     order, parent, new_left, new_right = in_preorder(start, of_left, of_right)
     fields = {
         "tree_start": start,
@@ -68,30 +68,18 @@ def plant(tables: list[NDArray[Any]], left: str, right: str) -> Planted:
     return Planted(order, table[order], fields)
 
 
-def _check_trees(start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
-    """Refuse what is no tree, since kernels would walk out of it: a file that was tampered with, say."""
-    shift = np.repeat(start[:-1], np.diff(start))
-    has = left >= 0
-    child = np.concatenate([(left + shift)[has], (right + shift)[has]])
-    end = np.repeat(start[1:], np.diff(start))
-    # Children come after their parents, in their own tree, and every node but the root is one once.
-    is_tree = (
-        np.array_equal(has, right >= 0)
-        and np.diff(start).min(initial=1) > 0
-        and bool(np.all(child > np.tile(np.flatnonzero(has), 2)) and np.all(child < np.tile(end[has], 2)))
-        and np.array_equal(np.sort(child), np.setdiff1d(np.arange(left.size), start[:-1]))
-    )
-    if not is_tree:
-        raise InvalidInputError("the nodes of this model make no trees; its file may be damaged.")
-
-
 def plant_trees(trees: list[Any]) -> Planted:
     """Put fitted decision trees in a row, with all that their splits need: they only know thresholds."""
-    planted = plant([node_table(tree.tree_) for tree in trees], "left_child", "right_child")
+    planted = plant([node_table(tree.tree_) for tree in trees], "left_child", "right_child", no_child=-1)
     table, is_split = planted.table, planted.is_split
+    start = planted.fields["tree_start"]
+    n_features = np.repeat([tree.tree_.n_features for tree in trees], np.diff(start))
+    feature = table["feature"]
+    is_known = ~is_split | ((feature >= 0) & (feature < n_features))
+    check_nodes(start, is_known, "splits by the feature {}, which does not exist", feature)
     planted.fields.update(
         {
-            "feature": np.where(is_split, table["feature"], -1),
+            "feature": np.where(is_split, feature, -1),
             "threshold": np.where(is_split, table["threshold"], np.nan),
             "missing_left": (table["missing_go_to_left"] != 0) & is_split,
             "category_set": np.full(is_split.size, -1),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.forest._damage import check_nodes
 from budgetprune.forest._forest import Forest
 from budgetprune.forest._hist_categories import find_encoding, turned
 from budgetprune.forest._layout import hist_node_table
@@ -22,17 +23,31 @@ _RENEWED = ("absolute_error", "quantile")
 def _from_hist_gradient_boosting(model: Any) -> Forest:
     check_fitted(model)
     predictors = [predictor for one_round in model._predictors for predictor in one_round]
-    planted = plant([_read_nodes(predictor) for predictor in predictors], "left", "right")
-    table, is_split = planted.table, planted.is_split
+    planted = plant([_read_nodes(predictor) for predictor in predictors], "left", "right", no_child=0)
+    table, is_split, start = planted.table, planted.is_split, planted.fields["tree_start"]
+    check_nodes(start, (table["is_leaf"] == 0) == is_split, "is both a leaf and a split")
     value, split_gain = _values_and_gains(model, planted)
     base = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
     encoding = find_encoding(model)
-    feature = np.where(is_split, encoding.columns[table["feature_idx"]], -1)
+    tested = np.where(is_split, table["feature_idx"].astype(np.int64), 0)
+    is_known = (tested >= 0) & (tested < encoding.columns.size)
+    check_nodes(start, is_known, "splits by the feature {}, which does not exist", tested)
+    feature = np.where(is_split, encoding.columns[tested], -1)
     by_category = is_split & (table["is_categorical"] != 0)
+    has_categories = np.isin(feature, list(encoding.numbers))
+    check_nodes(
+        start,
+        has_categories | ~by_category,
+        "splits by the categories of feature {}, which has none",
+        feature,
+    )
     is_turned = turned(table)
     sets = [predictor.raw_left_cat_bitsets for predictor in predictors]
-    own_sets = np.concatenate([[0], np.cumsum([len(own) for own in sets])])
-    place = table["bitset_idx"] + np.repeat(own_sets[:-1], np.diff(planted.fields["tree_start"]))
+    n_sets = np.array([len(own) for own in sets])
+    own_set = table["bitset_idx"].astype(np.int64)
+    has_set = (own_set >= 0) & (own_set < np.repeat(n_sets, np.diff(start)))
+    check_nodes(start, has_set | ~by_category, "has the set of categories {}, which does not exist", own_set)
+    place = own_set + np.repeat(np.cumsum(n_sets) - n_sets, np.diff(start))
     return Forest(
         **planted.fields,
         **about_model(model),

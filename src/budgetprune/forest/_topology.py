@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from budgetprune._jit import njit
 from budgetprune.errors import InvalidInputError
+from budgetprune.forest._damage import check_model, check_nodes
 
 
 def in_preorder(
@@ -15,21 +16,29 @@ def in_preorder(
     """Renumber the nodes so that a subtree is a contiguous range and a left child follows its parent.
 
     Trees grown best-first (`max_leaf_nodes`) number their nodes as they were found; the rest of the package
-    relies on pre-order.
+    relies on pre-order. Every importer passes through here, so this is where links are checked: it raises
+    InvalidInputError unless every node but the root is the child of one split, and the root leads to it.
 
     Parameters
     ----------
     tree_start : offsets of each tree's nodes; a tree's root is its first node
-    left, right : numbers of the children within their tree, negative at leaves
+    left, right : numbers of the children within their tree, -1 at leaves
 
     Returns
     -------
     order : the old absolute number of each node
     parent, left, right : the new absolute numbers, -1 where there is none
     """
+    _check_children(tree_start, left, right)
     shift = np.repeat(tree_start[:-1], np.diff(tree_start))
     left, right = (np.where(child >= 0, child + shift, -1) for child in (left, right))
+    _check_parents(tree_start, left, right)
+    # Nodes have one parent and roots have none, so a walk from the roots meets no node twice.
     order = preorder(tree_start, left, right)
+    if order.size < left.size:
+        is_reached = np.zeros(left.size, dtype=np.bool_)
+        is_reached[order] = True
+        check_nodes(tree_start, is_reached, "cannot be reached from the root: links above it form a cycle")
     new_number = np.empty(order.size + 1, dtype=np.int32)
     new_number[order] = np.arange(order.size)
     new_number[-1] = -1  # "no node" (-1) stays "no node"
@@ -40,11 +49,39 @@ def in_preorder(
     return order, parent, new_left, new_right
 
 
+def _check_children(tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+    """Children must be in range: the walk indexes with them."""
+    size = np.diff(tree_start)
+    check_model(size.size > 0 and int(size.min()) > 0, "it has no trees, or a tree without nodes")
+    n_nodes = int(tree_start[-1])
+    check_model(
+        tree_start[0] == 0 and n_nodes < 2**31 and left.size == right.size == n_nodes,
+        f"its trees have {left.size} nodes, but their sizes add up to {n_nodes}",
+    )
+    n_siblings = np.repeat(size, size)
+    for side, child in (("left", left), ("right", right)):
+        is_fine = (child == -1) | ((child > 0) & (child < n_siblings))
+        check_nodes(tree_start, is_fine, f"has the {side} child {{}}, which is no node below it", child)
+    check_nodes(tree_start, (left < 0) == (right < 0), "has one child only")
+
+
+def _check_parents(tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+    """Every node but the root is the child of one split; children are absolute numbers in range."""
+    is_split = left >= 0
+    n_parents = np.bincount(np.concatenate([left[is_split], right[is_split]]), minlength=left.size)
+    expected = np.ones(left.size, dtype=np.int64)
+    expected[tree_start[:-1]] = 0
+    check_nodes(tree_start, n_parents == expected, "is the child of {} splits, not of one", n_parents)
+
+
 @njit(cache=True)
 def preorder(
     tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """List the nodes of every tree: a node, then its left subtree, then its right one."""
+    """List the nodes that the roots lead to: a node, then its left subtree, then its right one.
+
+    No node may be the child of two splits, and no root the child of any.
+    """
     order = np.empty(left.size, dtype=np.int64)
     waiting = np.empty(left.size, dtype=np.int64)
     n_done = 0
@@ -60,7 +97,7 @@ def preorder(
                 waiting[n_waiting] = right[h]
                 waiting[n_waiting + 1] = left[h]
                 n_waiting += 2
-    return order
+    return order[:n_done]
 
 
 def links_in_preorder(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.forest._forest import Forest
 from budgetprune.forest._registry import importer
 from budgetprune.forest._topology import in_preorder
+from budgetprune.forest._xgboost_checks import reachable
 from budgetprune.forest._xgboost_model import SavedModel, read_model
 from budgetprune.forest._xgboost_values import Records, node_values, recorded_gains, recover_growth
 
@@ -34,7 +35,7 @@ def _from_xgboost(model: Any) -> Forest:
     records nothing else, and weights are used to compare nodes of one tree.
     """
     saved = read_model(model)
-    kept = [_reachable(tree) for tree in saved.trees]
+    kept = [_kept(t, tree) for t, tree in enumerate(saved.trees)]
     start = np.concatenate([[0], np.cumsum([nodes.size for nodes in kept])])
     is_category = _column(saved, kept, "split_type", np.int64) == 1
     below, above = (_numbers_among(saved, kept, side) for side in ("left_children", "right_children"))
@@ -58,7 +59,6 @@ def _from_xgboost(model: Any) -> Forest:
     value = node_values(records, growth)
     tree_output = np.asarray(saved.ensemble["tree_info"])
     names = saved.learner["feature_names"]
-    n_features = int(saved.learner["learner_model_param"]["num_feature"])
     default_left = _column(saved, kept, "default_left", np.bool_)[order]
     return Forest(
         tree_start=start,
@@ -77,9 +77,10 @@ def _from_xgboost(model: Any) -> Forest:
         base=saved.base,
         divisor=1.0,
         link=saved.objective.link,
-        label_rule="positive" if saved.objective.link == "logistic" else "argmax",
+        label_rule=saved.objective.label_rule,
+        label_dtype=np.dtype(np.float32),
         classes=np.arange(saved.n_classes) if saved.n_classes else None,
-        n_features=n_features,
+        n_features=saved.n_features,
         feature_names=tuple(names) if names else None,
         input_dtype=np.dtype(np.float32),
         missing="nan",
@@ -89,20 +90,14 @@ def _from_xgboost(model: Any) -> Forest:
         loss=saved.objective.loss,
         tree_round=_rounds(saved),
         split_gain=recorded_gains(records, growth, saved, value, tree_output[0]),
-        categories=_categories(saved, n_features),
+        categories=_categories(saved),
     )
 
 
-def _reachable(tree: dict[str, Any]) -> NDArray[np.int64]:
+def _kept(t: int, tree: dict[str, Any]) -> NDArray[np.int64]:
     """Numbers of a tree's nodes, without those that XGBoost has pruned and left in its arrays."""
-    if tree["tree_param"]["num_deleted"] == "0":
-        return np.arange(len(tree["left_children"]))
-    children = np.array([tree["left_children"], tree["right_children"]])
-    levels = [np.zeros(1, dtype=np.int64)]
-    while levels[-1].size:
-        below = children[:, levels[-1]]
-        levels.append(below[below >= 0])
-    return np.sort(np.concatenate(levels))
+    left, right = (np.asarray(tree[side], dtype=np.int64) for side in ("left_children", "right_children"))
+    return np.arange(left.size) if tree["tree_param"]["num_deleted"] == "0" else reachable(t, left, right)
 
 
 def _column(saved: SavedModel, kept: list[NDArray[np.int64]], field: str, dtype: Any) -> NDArray[Any]:
@@ -150,11 +145,11 @@ def _category_sets(
     return {"category_set": category_set[order], "category_start": word_start, "category_bits": bits}
 
 
-def _categories(saved: SavedModel, n_features: int) -> tuple[tuple[Any, ...] | None, ...] | None:
+def _categories(saved: SavedModel) -> tuple[tuple[Any, ...] | None, ...] | None:
     """Names of the categories of each feature, which XGBoost keeps since version 3.1 for tables."""
     encodings = saved.ensemble.get("cats", {}).get("enc", [])
     categories = tuple(_names(encoding) for encoding in encodings)
-    return categories if len(categories) == n_features and any(categories) else None
+    return categories if len(categories) == saved.n_features and any(categories) else None
 
 
 def _names(encoding: dict[str, list[int]]) -> tuple[Any, ...] | None:

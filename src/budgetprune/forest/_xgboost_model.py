@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from budgetprune._losses import Loss
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest._damage import check_model
+from budgetprune.forest._xgboost_checks import check_ensemble, check_tree
 
 # What a tree has per node, and what it has else. Another field could change where rows go, so it is refused.
 PER_NODE = (
@@ -39,15 +41,16 @@ class Objective(NamedTuple):
     link: Literal["identity", "logistic", "softmax", "exp"]
     loss: Loss | None
     base: Literal["score", "probability", "mean"]
+    label_rule: Literal["argmax", "positive", "likeliest"] = "argmax"
 
 
 _NUMBER = Objective("identity", None, "score")
 
 _OBJECTIVES = {
-    "binary:logistic": Objective("logistic", "logistic", "probability"),
-    "binary:logitraw": Objective("logistic", "logistic", "score"),
-    "reg:logistic": Objective("logistic", "logistic", "probability"),
-    "multi:softprob": Objective("softmax", "softmax", "score"),
+    "binary:logistic": Objective("logistic", "logistic", "probability", "likeliest"),
+    "binary:logitraw": Objective("logistic", "logistic", "score", "positive"),
+    "reg:logistic": Objective("logistic", "logistic", "probability", "likeliest"),
+    "multi:softprob": Objective("softmax", "softmax", "score", "likeliest"),
     "multi:softmax": Objective("softmax", "softmax", "score"),
     "reg:squarederror": Objective("identity", "squared", "score"),
     "count:poisson": Objective("exp", "poisson", "mean"),
@@ -84,6 +87,10 @@ class SavedModel:
         return ensemble
 
     @property
+    def n_features(self) -> int:
+        return int(self.learner["learner_model_param"]["num_feature"])
+
+    @property
     def trees(self) -> list[dict[str, Any]]:
         trees: list[dict[str, Any]] = self.ensemble["trees"]
         return trees
@@ -100,7 +107,8 @@ def read_model(model: Any) -> SavedModel:
     try:
         document = json.loads(bytes(booster.save_raw("json")))
     except ValueError as error:  # XGBoost's own error is one
-        raise InvalidInputError(f"this {_name(model)} cannot be saved; is it fitted? ({error})") from error
+        reason = str(error).partition("Stack trace")[0].strip()
+        raise InvalidInputError(f"this {_name(model)} cannot be saved; is it fitted? ({reason})") from error
     learner = document["learner"]
     _check_kind(learner)
     name = learner["objective"]["name"]
@@ -112,17 +120,23 @@ def read_model(model: Any) -> SavedModel:
             "into the rows, and train with missing=np.nan."
         )
     n_classes = 2 if objective.link == "logistic" else int(learner["learner_model_param"]["num_class"])
-    saved = SavedModel(document, booster, objective, _base(learner, objective, n_classes), n_classes)
-    _cut_to_best_round(model, saved.ensemble)
-    if not saved.trees:
+    n_outputs = n_classes if objective.link == "softmax" else 1
+    _cut_to_best_round(model, learner["gradient_booster"]["model"])
+    n_trees = len(learner["gradient_booster"]["model"]["trees"])
+    if not n_trees:
         raise UnsupportedModelError(f"this {_name(model)} has no trees; train it for at least one round.")
-    for tree in saved.trees:
+    # Every round has a tree for each score, so a larger number is none that scores could be made of.
+    check_model(0 < n_outputs <= n_trees, f"{n_trees} trees cannot make {n_outputs} scores")
+    saved = SavedModel(document, booster, objective, _base(learner, objective, n_outputs), n_classes)
+    check_ensemble(saved.ensemble, n_outputs)
+    for t, tree in enumerate(saved.trees):
         odd = set(tree) ^ _TREE_FIELDS
         if odd:
             raise UnsupportedModelError(
                 "this version of XGBoost stores trees in a way that budgetprune does not know "
                 f"({', '.join(sorted(odd))}); use a version of XGBoost that this budgetprune supports."
             )
+        check_tree(t, tree, PER_NODE, saved.n_features)
     return saved
 
 
@@ -195,7 +209,7 @@ def _check_objective(model: Any, name: str) -> Objective:
     return objective._replace(loss=None) if is_custom else objective
 
 
-def _base(learner: dict[str, Any], objective: Objective, n_classes: int) -> NDArray[np.float64]:
+def _base(learner: dict[str, Any], objective: Objective, n_outputs: int) -> NDArray[np.float64]:
     """Score of a row before any tree, in the steps and the precision in which XGBoost computes it."""
     # A list since XGBoost 3.1, a number before.
     base = np.atleast_1d(np.asarray(json.loads(learner["learner_model_param"]["base_score"]), np.float32))
@@ -204,13 +218,14 @@ def _base(learner: dict[str, Any], objective: Objective, n_classes: int) -> NDAr
         base = -np.log(np.float32(1) / base - np.float32(1))
     elif objective.base == "mean":
         base = np.log(base)
-    return np.broadcast_to(base, n_classes if objective.link == "softmax" else 1).astype(np.float64)
+    return np.broadcast_to(base, n_outputs).astype(np.float64)
 
 
 def _cut_to_best_round(model: Any, ensemble: dict[str, Any]) -> None:
     """Forget the rounds after the best one where `predict` does: a plain Booster uses all of its trees."""
     best = getattr(model, "best_iteration", None) if hasattr(model, "get_booster") else None
     if best is not None:
+        check_model(best >= 0, f"its best round is {best}")
         ensemble["iteration_indptr"] = ensemble["iteration_indptr"][: best + 2]
         n_trees = ensemble["iteration_indptr"][-1]
         ensemble["trees"] = ensemble["trees"][:n_trees]

@@ -11,6 +11,7 @@ from scipy.special import logit
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.forest._labels import label_cut, tie_margin
 
 # Kinds of rules: one direction passes a cut; one direction leads all others; one direction is narrow.
 CUT, LEAD, NARROW = 0, 1, 2
@@ -69,6 +70,7 @@ def aim_of(
     """Find out what decides the answers of a forest."""
     value, direction, base = forest.value, forest.tree_output, forest.base
     cut, weights = (0.0, 0.0), (-1.0, 1.0)
+    guard = rounding_error(forest)
     if forest.classes is None:
         kind = NARROW
     elif forest.classes.size == 2 and threshold is not None and forest.link == "identity":
@@ -80,14 +82,18 @@ def aim_of(
             share = 1 + 16 * EPSILON * np.array([-1.0, 1.0])
             low, high = logit(np.clip(threshold * share, 0.0, 1.0))
             cut = float(low), float(high)
+        elif forest.link == "logistic":
+            cut = label_cut(forest), label_cut(forest)
     else:
         kind = LEAD
+    if forest.classes is not None and threshold is None:
+        # Where scores are so close that rounding decides the label, it takes the scores themselves.
+        guard += tie_margin(forest, _largest_sum(forest) / forest.divisor) * forest.divisor
     is_combined = kind == CUT and forest.n_outputs == 2
     if is_combined:
         value, base = _combined(forest, weights), np.atleast_1d(base @ weights)
     if base.size == 1:
         direction = np.full(forest.n_trees, -1, dtype=np.int32)
-    guard = rounding_error(forest)
     low, high = cut
     rule = Rule(
         kind,
@@ -105,8 +111,13 @@ def aim_of(
 
 def rounding_error(forest: Forest) -> float:
     """Bound by how much two sums over all trees can be off because of rounding, whatever their order."""
+    return 8 * EPSILON * (forest.n_trees + 4) * _largest_sum(forest)
+
+
+def _largest_sum(forest: Forest) -> float:
+    """Bound of the absolute values of sums over all trees."""
     largest = np.maximum.reduceat(np.abs(forest.value).max(axis=1), forest.tree_start[:-1])
-    return 8 * EPSILON * (forest.n_trees + 4) * float(largest.sum() + np.abs(forest.base).sum())
+    return float(largest.sum() + np.abs(forest.base).sum())
 
 
 def check_aim(forest: Forest, threshold: float | None, tolerance: float | None, order: Order) -> None:

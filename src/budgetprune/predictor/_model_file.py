@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune._arrays import frozen
-from budgetprune._forest_parts import put_together, take_apart
+from budgetprune._forest_parts import put_together, take_apart, written
 from budgetprune.costs import CostTable, check_cost_table
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
@@ -69,7 +69,7 @@ def save_model(
     check_cost_table(costs, forest.n_features)
     _check_options(dict(options))
     settings, arrays = take_apart(forest)
-    header = {"forest": settings, "sources": list(costs.source_names), "options": dict(options)}
+    header = {"forest": written(settings), "sources": list(costs.source_names), "options": dict(options)}
     stored = {_FOREST + name: array for name, array in arrays.items() if array is not None}
     stored |= {_COSTS + name: getattr(costs, name) for name in _COST_ARRAYS}
     if further is None:

@@ -1,0 +1,164 @@
+"""Try to break the importers of models: ``make fuzz``, or ``python -m tests.forest.fuzz_importers``.
+
+A damaged model must be refused with an error of the project, or give a forest that passes its checks and
+predicts. Cases run in a child process with limited memory, which tells what it is about to do. The libraries
+crash on some models: these are tried in a copy of the child first, and the child is started again if a
+library crashes in it nonetheless. A crash of the importer is a finding. In long runs, kernels check the
+bounds of every array.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from budgetprune import Forest
+from budgetprune.errors import BudgetPruneError
+from budgetprune.forest._checks import check_forest
+
+from ..fuzzing import ROOT, SECONDS_PER_CASE, limit_memory, parse_options, predict_odd_rows, report
+from .damage import damaged_model, genuine_models
+
+LIBRARIES = ("xgboost", "lightgbm")  # kinds of models whose own code may crash
+_MOST_FEATURES = 10_000  # rows with more are left out: they take memory, and no importer
+
+# --- In the child -------------------------------------------------------------------------------------------
+
+
+def judge(model: Any) -> str:
+    """Import a model and use the forest; return why it was refused, or "". All else is a finding."""
+    try:
+        forest = Forest.from_model(model)
+    except BudgetPruneError as error:
+        return str(error)
+    check_forest(forest)
+    if forest.n_features <= _MOST_FEATURES:
+        predict_odd_rows(forest)
+    return ""
+
+
+def crashes(make: Callable[[], Any]) -> bool:
+    """Whether a library does not survive making a model: tried in a copy of this process, where possible."""
+    if not hasattr(os, "fork"):
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # threads that the copy does not need stay behind
+        process = os.fork()
+    if process == 0:
+        signal.alarm(SECONDS_PER_CASE // 2)
+        with contextlib.suppress(Exception):
+            make()
+        os._exit(0)
+    return os.waitpid(process, 0)[1] != 0
+
+
+def run_cases(first: int, n_cases: int, tell: Any) -> None:
+    """Run cases here, telling before each step what it is."""
+    warnings.simplefilter("error")
+    # numpy and the libraries warn of numbers that are too large; there may be any here.
+    warnings.simplefilter("ignore", RuntimeWarning)
+    warnings.simplefilter("ignore", UserWarning)
+    for model in genuine_models():  # kernels are compiled before time and memory count
+        assert judge(model) == ""
+    limit_memory()
+    for seed in range(first, first + n_cases):
+        kind, make = damaged_model(seed)
+        tell("loading", seed, kind)
+        faulthandler.dump_traceback_later(SECONDS_PER_CASE, exit=True)
+        if kind in LIBRARIES and crashes(make):
+            tell("done", seed, f"{kind}: the library crashed")
+            continue
+        try:
+            model = make()
+        except Exception as error:
+            tell("done", seed, f"{kind}: the library refuses it ({type(error).__name__})")
+            continue
+        tell("importing", seed, kind)
+        reason = judge(model)
+        faulthandler.cancel_dump_traceback_later()
+        # Names and numbers differ from case to case, the kind of reason does not.
+        reason = re.sub(r"'.*?'|\".*?\"|-?\d[\d.e+]*|\(.*\)|\[.*\]", "#", reason)[:110]
+        tell("done", seed, f"{kind}: {reason or 'imported, and predicts'}")
+
+
+def child(first: int, n_cases: int) -> None:
+    # Libraries print to standard output; only what is told belongs there.
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def tell(*what: Any) -> None:
+        out.write(json.dumps(what) + "\n")
+        out.flush()
+
+    run_cases(first, n_cases, tell)
+
+
+# --- In the parent ------------------------------------------------------------------------------------------
+
+
+def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = False) -> Counter[str]:
+    """Run the cases in children; raise AssertionError, naming the seed, if one of them finds something."""
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = os.environ | {
+        "OMP_WAIT_POLICY": "passive",
+        "OMP_NUM_THREADS": "1",
+        "NUMBA_NUM_THREADS": "1",
+    }
+    if check_bounds:
+        # Compiled kernels are kept apart from those of everyday, which look at no bounds.
+        environment |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder / "kernels")}
+    reasons: Counter[str] = Counter()
+    seed, end = first, first + n_cases
+    while seed < end:
+        command = [sys.executable, "-m", "tests.forest.fuzz_importers", "--child"]
+        command += ["--seed", str(seed), "--cases", str(end - seed)]
+        step, kind = "starting", ""
+        with (folder / "errors.txt").open("w+") as errors:
+            with subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
+            ) as process:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    step, seed, kind = json.loads(line)
+                    if step == "done":
+                        reasons[kind] += 1
+                        seed += 1
+            if process.returncode == 0:
+                break
+            if step == "loading":  # it was the library; go on behind this case
+                reasons[f"{kind}: the library crashed"] += 1
+                seed += 1
+                continue
+            errors.seek(0)
+            raise AssertionError(
+                f"a child ended with {process.returncode} while {step} a model of {kind}; again with: "
+                f"python -m tests.forest.fuzz_importers --seed {seed} --cases 1\n{errors.read()[-5000:]}"
+            )
+    return reasons
+
+
+def main() -> None:
+    options = parse_options(__doc__.splitlines()[0] if __doc__ else None, "fuzz-importers")
+    if options.child:
+        child(options.seed, options.cases)
+        return
+    try:
+        reasons = fuzz(options.cases, options.folder.resolve(), first=options.seed, check_bounds=True)
+    except AssertionError as error:
+        sys.exit(f"found: {error}")
+    report(reasons, "imported, and predicts")
+
+
+if __name__ == "__main__":
+    main()
