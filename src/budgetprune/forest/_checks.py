@@ -40,7 +40,7 @@ ARRAYS: dict[str, Any] = {
 }
 
 _OPTIONAL = ("class_weight", "variance", "classes", "tree_round", "split_gain")
-_TWO_DIMENSIONAL = ("value", "class_weight")
+TWO_DIMENSIONAL = ("value", "class_weight")
 _FINITE = ("value", "weight", "class_weight", "variance", "base", "split_gain")
 PER_NODE = (
     "parent",
@@ -135,7 +135,7 @@ def _check_shapes(forest: Forest) -> None:
         if array is None:
             _require(name in _OPTIONAL, f"{name} is missing")
             continue
-        n_dimensions = 2 if name in _TWO_DIMENSIONAL else 1
+        n_dimensions = 2 if name in TWO_DIMENSIONAL else 1
         _require(array.ndim == n_dimensions, f"{name} must be {('one', 'two')[n_dimensions - 1]}-dimensional")
         _require(
             name not in PER_NODE or len(array) == n_nodes, f"{name} must have one entry per node ({n_nodes})"

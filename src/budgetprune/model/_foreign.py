@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from budgetprune._archive import check_archive
 from budgetprune.errors import InvalidInputError
+from budgetprune.predictor._model_container import blamed_on
 
 # What holds the nodes of scikit-learn's trees. Loading these runs no code of the file, and importing a model
 # checks that the nodes make trees.
@@ -62,6 +64,8 @@ def load_foreign(file: Path, *, trust: bool = False) -> Any:
 def _skops(file: Path) -> Any:
     from skops import io
 
+    with blamed_on(file):
+        check_archive(file)
     strangers = sorted(set(io.get_untrusted_types(file=file)) - set(TRUSTED))
     if strangers:
         raise InvalidInputError(
