@@ -28,9 +28,11 @@ test-browser: $(VENV)/installed-test
 	$(BIN)/python -m tests.report.browser
 	$(BIN)/python -m pytest tests/report/test_browser.py
 
-# 20,000 broken and hostile model files, which takes minutes: the tests try a few hundred of them.
+# Broken and hostile files, which takes minutes: the tests try a few hundred of each kind.
+CASES ?= 20000
 fuzz: $(VENV)/installed-test
-	$(BIN)/python -m tests.predictor.fuzz_model_file
+	$(BIN)/python -m tests.predictor.fuzz_model_file --cases $(CASES)
+	$(BIN)/python -m tests.fuzz_path_file --cases $(CASES)
 
 # A few hundred requests to every endpoint, other ones each time; the tests try a few, always the same.
 fuzz-service: export BUDGETPRUNE_FUZZ ?= 300

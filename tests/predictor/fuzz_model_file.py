@@ -17,6 +17,7 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -24,8 +25,9 @@ from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 
-from budgetprune import InvalidInputError
+from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
@@ -56,7 +58,7 @@ def judge(file: Path) -> str | None:
         return reason
     else:
         scores = use(forest, costs)
-        again = file.with_name("again.budgetprune")
+        again = file.with_name("again")
         save_model(again, forest, costs, options)
         twin, twin_costs, twin_options = load_model(again)
         assert twin_options == options
@@ -95,6 +97,9 @@ def use(forest: Forest, costs: CostTable) -> np.ndarray:
         assert forest.predict(rows).shape == (7,)
         if forest.is_classifier:
             assert forest.predict_proba(rows).shape == (7, forest.classes.size)
+        simulation = BudgetPredictor(forest, costs).simulate(rows)
+        np.testing.assert_array_equal(simulation.label, forest.predict(rows))
+    assert np.isfinite(simulation.cost).all()
     assert sources_used(forest, costs, rows).shape == (7, costs.n_sources)
     return scores
 
@@ -137,7 +142,23 @@ def limit_memory() -> None:
 
 def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     """Run some cases of either kind here; count the reasons for refusals, "" for models that loaded."""
-    file = folder / "case.budgetprune"
+    file = folder / "case"
+    warm_up()
+    for golden in GOLDEN:
+        shutil.copy(golden, file)
+        assert judge(file) is None
+    return try_cases(first, n_cases, file, judge, accident, intents())
+
+
+def try_cases(
+    first: int,
+    n_cases: int,
+    file: Path,
+    judge: Callable[[Path], str | None],
+    accident: Callable[[int], bytes],
+    intents: SearchStrategy[bytes],
+) -> dict[str, int]:
+    """Judge accidents and intents, half of each, in limited memory; count the reasons for refusals."""
     reasons: Counter[str] = Counter()
 
     def run(content: bytes) -> None:
@@ -146,10 +167,6 @@ def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
         reason = re.sub(r"'.*?'|\".*?\"|-?\d[\d.e+]*", "#", judge(file) or "")
         reasons[reason] += 1
 
-    warm_up()
-    for golden in GOLDEN:
-        shutil.copy(golden, file)
-        assert judge(file) is None
     limit_memory()
     n_accidents = n_cases // 2
     for number in range(first, first + n_accidents):
@@ -160,14 +177,21 @@ def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    others(seed(first)(given(intents())(run)))()
+    others(seed(first)(given(intents)(run)))()
     return dict(reasons)
 
 
 # --- In the parent ------------------------------------------------------------------------------------------
 
 
-def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = False) -> Counter[str]:
+def fuzz(
+    n_cases: int,
+    folder: Path,
+    *,
+    first: int = 0,
+    check_bounds: bool = False,
+    module: str = "tests.predictor.fuzz_model_file",
+) -> Counter[str]:
     """Run the cases in children; raise AssertionError, naming the file, if one of them finds something."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"OMP_WAIT_POLICY": "passive"}
@@ -177,34 +201,44 @@ def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = Fal
     reasons: Counter[str] = Counter()
     for start in range(first, first + n_cases, BATCH):
         n = min(BATCH, first + n_cases - start)
-        command = [sys.executable, "-m", "tests.predictor.fuzz_model_file", "--child"]
-        command += ["--first", str(start), "--cases", str(n), "--folder", str(folder)]
+        command = [sys.executable, "-m", module, "--child"]
+        command += ["--seed", str(start), "--cases", str(n), "--folder", str(folder)]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
-            found = folder / f"found-{start}.budgetprune"
-            shutil.copy(folder / "case.budgetprune", found)
+            found = folder / f"found-{start}"
+            shutil.copy(folder / "case", found)
             raise AssertionError(
-                f"a child ended with {done.returncode} while it loaded {found}:\n{done.stderr[-5000:]}"
+                f"a child ended with {done.returncode} while it loaded {found}; again: python -m {module} "
+                f"--seed {start} --cases {n}\n{done.stderr[-5000:]}"
             )
         reasons.update(json.loads(done.stdout))
+        print(f"{start + n - first} of {n_cases} cases", file=sys.stderr)
     return reasons
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+def main(module: str, run_batch: Callable[[int, int, Path], dict[str, int]]) -> int:
+    """Run a fuzzer from the command line; the exit code is 1 if it finds something."""
+    parser = argparse.ArgumentParser(prog=f"python -m {module}")
     parser.add_argument("--cases", type=int, default=20_000)
-    parser.add_argument("--first", type=int, default=0, help="where seeds begin; others give other cases")
-    parser.add_argument("--folder", type=Path, default=ROOT / "output" / "fuzz")
+    parser.add_argument("--seed", type=int, default=0, help="of the first case; others give other cases")
+    parser.add_argument("--folder", type=Path, default=ROOT / "output" / module.rpartition(".")[2])
     parser.add_argument("--child", action="store_true", help="run all in this process")
     options: Any = parser.parse_args()
     if options.child:
-        print(json.dumps(run_batch(options.first, options.cases, options.folder)))
-        return
-    reasons = fuzz(options.cases, options.folder.resolve(), first=options.first, check_bounds=True)
+        print(json.dumps(run_batch(options.seed, options.cases, options.folder)))
+        return 0
+    try:
+        reasons = fuzz(
+            options.cases, options.folder.resolve(), first=options.seed, check_bounds=True, module=module
+        )
+    except AssertionError as finding:
+        print(finding, file=sys.stderr)
+        return 1
     for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
         print(f"{count:6d}  {reason or 'loaded, and predicts'}")
     print(f"{sum(reasons.values())} cases, nothing found")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main("tests.predictor.fuzz_model_file", run_batch))

@@ -37,6 +37,24 @@ INTEGERS = [
     2**63 - 1,
 ]
 FLOATS = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, -1.0, 0.5, 3.0, 5e-324, 1e-35, 1e300, -1e308]
+# Numbers at the edges of the ranges that answers, divisors, weights and prices have, and beyond.
+EXTREMES = [
+    5e-324,
+    1e-300,
+    9e-51,
+    1e-50,
+    9e-4,
+    1e-3,
+    1e12,
+    2e12,
+    1e50,
+    2e50,
+    1e100,
+    2e100,
+    1e303,
+    1e304,
+    1.7e308,
+]
 
 
 class Parts:
@@ -225,6 +243,26 @@ def edit_entries(draw: st.DrawFn, parts: Parts) -> None:
                 )
 
 
+def edit_ranges(draw: st.DrawFn, parts: Parts) -> None:
+    """Make numbers extreme: the divisor, one number of an array, or all of them."""
+    number = draw(st.sampled_from(EXTREMES)) * draw(st.sampled_from([1, 1, -1]))
+    floats = [i for i, array in enumerate(parts.arrays) if array.dtype.kind == "f" and array.size]
+    settings = [value for value in parts.header.values() if isinstance(value, dict) and "divisor" in value]
+    if settings and draw(st.integers(0, 2)) == 0:
+        draw(st.sampled_from(settings))["divisor"] = number
+        return
+    i = draw(st.sampled_from(floats))
+    array = parts.arrays[i].reshape(-1)
+    with np.errstate(all="ignore"):
+        match draw(st.sampled_from(["one", "factor", "all"])):
+            case "one":
+                array[draw(st.integers(0, array.size - 1))] = number
+            case "factor":
+                array *= number
+            case "all":
+                array[:] = number
+
+
 def edit_size(draw: st.DrawFn, parts: Parts) -> None:
     """Make an array longer, shorter, wider, empty, or of another type."""
     i = draw(st.integers(0, len(parts.arrays) - 1))
@@ -353,7 +391,16 @@ TEXT_EDITS: list[Callable[[str], str]] = [
     lambda text: text[:-1],
 ]
 
-EDITS = [edit_header, edit_entries, edit_entries, edit_size, edit_all_nodes, edit_links, edit_trees]
+EDITS = [
+    edit_header,
+    edit_entries,
+    edit_entries,
+    edit_ranges,
+    edit_size,
+    edit_all_nodes,
+    edit_links,
+    edit_trees,
+]
 
 
 @st.composite
