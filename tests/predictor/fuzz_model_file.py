@@ -35,7 +35,7 @@ from budgetprune.forest._checks import INPUT_DTYPES, MISSING
 from budgetprune.model._sections import about_of, path_of
 from budgetprune.predictor._model_file import load_model, load_model_and_sections, save_model
 
-from .mutations import GOLDEN, accident, intents
+from .mutations import accident, intents, originals
 
 ROOT = Path(__file__).parents[2]
 BATCH = 1000
@@ -97,11 +97,23 @@ def use(forest: Forest, costs: CostTable) -> np.ndarray:
         assert forest.predict(rows).shape == (7,)
         if forest.is_classifier:
             assert forest.predict_proba(rows).shape == (7, forest.classes.size)
-        simulation = BudgetPredictor(forest, costs).simulate(rows)
-        np.testing.assert_array_equal(simulation.label, forest.predict(rows))
-    assert np.isfinite(simulation.cost).all()
+        check_predictor(BudgetPredictor(forest, costs), rows)
     assert sources_used(forest, costs, rows).shape == (7, costs.n_sources)
     return scores
+
+
+def check_predictor(predictor: BudgetPredictor, rows: np.ndarray) -> None:
+    """Compare what is decided step by step with the plain forest."""
+    forest = predictor.forest
+    simulation = predictor.simulate(rows)
+    np.testing.assert_array_equal(simulation.label, forest.predict(rows))
+    assert np.isfinite(simulation.cost).all()
+    first = predictor.step({})
+    assert not np.isnan([*first.lower, *first.upper]).any()
+    if forest.categories is None:
+        names = forest.feature_names or [f"x{k}" for k in range(forest.n_features)]
+        row = dict(zip(names, rows[0].tolist(), strict=True))
+        np.testing.assert_array_equal(predictor.decide(row).label, simulation.label[0])
 
 
 def walk(forest: Forest) -> None:
@@ -120,10 +132,11 @@ def end_of_subtree(forest: Forest, h: int, parent: int) -> int:
     return end_of_subtree(forest, int(forest.right[h]), h)
 
 
-def warm_up() -> None:
+def warm_up(file: Path) -> None:
     """Have all kernels compiled before time and memory count."""
-    for golden in GOLDEN:
-        forest, costs, _ = load_model(golden)
+    for original in originals():
+        file.write_bytes(original)
+        forest, costs, _ = load_model(file)
         no_splits = np.zeros(forest.n_nodes, dtype=np.bool_)
         for dtype, missing in product(INPUT_DTYPES, MISSING):
             variant = replace(forest, input_dtype=dtype, missing=missing)
@@ -143,9 +156,9 @@ def limit_memory() -> None:
 def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     """Run some cases of either kind here; count the reasons for refusals, "" for models that loaded."""
     file = folder / "case"
-    warm_up()
-    for golden in GOLDEN:
-        shutil.copy(golden, file)
+    warm_up(file)
+    for original in originals():
+        file.write_bytes(original)
         assert judge(file) is None
     return try_cases(first, n_cases, file, judge, accident, intents())
 

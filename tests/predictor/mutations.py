@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from budgetprune.predictor._model_container import ALIGNMENT, DIGEST, MAGIC, PREAMBLE, _digest
+
+from .extremes import edit_ranges, models_of_numbers
 
 GOLDEN = sorted(Path(__file__).parents[1].glob("golden/*.budgetprune"))
 
@@ -37,24 +40,12 @@ INTEGERS = [
     2**63 - 1,
 ]
 FLOATS = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, -1.0, 0.5, 3.0, 5e-324, 1e-35, 1e300, -1e308]
-# Numbers at the edges of the ranges that answers, divisors, weights and prices have, and beyond.
-EXTREMES = [
-    5e-324,
-    1e-300,
-    9e-51,
-    1e-50,
-    9e-4,
-    1e-3,
-    1e12,
-    2e12,
-    1e50,
-    2e50,
-    1e100,
-    2e100,
-    1e303,
-    1e304,
-    1.7e308,
-]
+
+
+@cache
+def originals() -> tuple[bytes, ...]:
+    """Files that are all right."""
+    return (*(file.read_bytes() for file in GOLDEN), *models_of_numbers())
 
 
 class Parts:
@@ -151,7 +142,7 @@ def mutate_bytes(content: bytes, rng: np.random.Generator) -> bytes:
 def accident(seed: int) -> bytes:
     """A golden file, or two halves of two, with mutated bytes; mostly with a checksum that fits."""
     rng = np.random.default_rng(seed)
-    content = GOLDEN[rng.integers(len(GOLDEN))].read_bytes()
+    content = originals()[rng.integers(len(originals()))]
     where = rng.choice(["header", "body", "anywhere", "splice"], p=[0.25, 0.45, 0.2, 0.1])
     n_times = int(rng.choice([1, 1, 1, 2, 3]))
     if where in ("header", "body"):
@@ -166,7 +157,7 @@ def accident(seed: int) -> bytes:
         body = body if rng.random() < 0.3 else body[: len(body) // ALIGNMENT * ALIGNMENT]
         content = assemble(text, body, version)
     elif where == "splice":
-        other = GOLDEN[rng.integers(len(GOLDEN))].read_bytes()
+        other = originals()[rng.integers(len(originals()))]
         content = content[: rng.integers(len(content))] + other[rng.integers(len(other)) :]
     else:
         for _ in range(n_times):
@@ -241,26 +232,6 @@ def edit_entries(draw: st.DrawFn, parts: Parts) -> None:
                 units[draw(st.integers(0, units.size - 1))] = draw(
                     st.sampled_from([0, 65, 0xD800, 0xDFFF, 0x10FFFF, 0x110000, 2**32 - 1])
                 )
-
-
-def edit_ranges(draw: st.DrawFn, parts: Parts) -> None:
-    """Make numbers extreme: the divisor, one number of an array, or all of them."""
-    number = draw(st.sampled_from(EXTREMES)) * draw(st.sampled_from([1, 1, -1]))
-    floats = [i for i, array in enumerate(parts.arrays) if array.dtype.kind == "f" and array.size]
-    settings = [value for value in parts.header.values() if isinstance(value, dict) and "divisor" in value]
-    if settings and draw(st.integers(0, 2)) == 0:
-        draw(st.sampled_from(settings))["divisor"] = number
-        return
-    i = draw(st.sampled_from(floats))
-    array = parts.arrays[i].reshape(-1)
-    with np.errstate(all="ignore"):
-        match draw(st.sampled_from(["one", "factor", "all"])):
-            case "one":
-                array[draw(st.integers(0, array.size - 1))] = number
-            case "factor":
-                array *= number
-            case "all":
-                array[:] = number
 
 
 def edit_size(draw: st.DrawFn, parts: Parts) -> None:
@@ -406,7 +377,7 @@ EDITS = [
 @st.composite
 def intents(draw: st.DrawFn) -> bytes:
     """A file that somebody has made to be loaded: its checksum fits, and mostly its sizes too."""
-    parts = Parts(draw(st.sampled_from(GOLDEN)).read_bytes())
+    parts = Parts(draw(st.sampled_from(originals())))
     for _ in range(draw(st.integers(1, 2))):
         draw(st.sampled_from(EDITS))(draw, parts)
     if draw(st.integers(0, 4)) == 0:
