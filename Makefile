@@ -37,6 +37,7 @@ test-browser: $(VENV)/installed-test
 CASES ?= 20000
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.predictor.fuzz_model_file --cases $(CASES)
+	$(BIN)/python -m tests.fuzz_path_file --cases $(CASES)
 	$(BIN)/python -m tests.forest.fuzz_importers --cases $(CASES)
 
 # A few hundred requests to every endpoint, other ones each time; the tests try a few, always the same.

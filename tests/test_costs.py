@@ -5,7 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from decimal import Decimal
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 
-from budgetprune.costs import CostTable, FeatureCosts
+from budgetprune.costs import CostTable, FeatureCosts, check_cost_table
 from budgetprune.errors import InvalidInputError
 
 NAMES = ["age", "TSH", "T3"]
@@ -294,12 +294,26 @@ def test_feature_names_must_fit():
         FeatureCosts().resolve(2, ["a", "a"])
 
 
+@pytest.mark.parametrize("price", [1e308, 1.1e50, 0.9e-50, 5e-324])
+def test_prices_that_sums_cannot_hold_are_refused(price):
+    words = r"must be 0 or from 1e-50 to 1e\+50, but are not for 'b' \(.*\); count in another unit"
+    with pytest.raises(InvalidInputError, match=f"costs {words}"):
+        FeatureCosts({"a": 1e-50, "b": price, "c": 1e50})
+    with pytest.raises(InvalidInputError, match=f"prices {words}"):
+        FeatureCosts.from_sources({"a": 0, "b": price}, {"a": "a"})
+    table = replace(FeatureCosts([1.0, 2.0]).resolve(2), price=np.array([1.0, price]))
+    with pytest.raises(InvalidInputError, match=r"prices must be 0 or from 1e-50 to 1e\+50"):
+        check_cost_table(table, 2)
+
+
 # --- The table of costs -------------------------------------------------------------------------------------
+
+PRICES = st.just(0.0) | st.floats(1e-50, 1e6)
 
 
 @given(st.data())
 def test_layout_is_a_sorted_csr_of_what_was_written(data):
-    prices = data.draw(st.dictionaries(st.text(max_size=3), st.floats(0, 1e6), max_size=6))
+    prices = data.draw(st.dictionaries(st.text(max_size=3), PRICES, max_size=6))
     some = st.lists(st.sampled_from(sorted(prices)), max_size=8) if prices else st.just([])
     wanted = data.draw(st.dictionaries(st.text(max_size=3), some, max_size=6))
     names = data.draw(st.permutations(list(wanted)))
@@ -312,7 +326,7 @@ def test_layout_is_a_sorted_csr_of_what_was_written(data):
     assert (table.n_sources, table.n_features) == (len(prices), len(names))
 
 
-@given(st.lists(st.sampled_from([None, "g", "h"]), min_size=1, max_size=6), st.floats(0, 100))
+@given(st.lists(st.sampled_from([None, "g", "h"]), min_size=1, max_size=6), PRICES)
 def test_groups_are_short_for_sources(groups, own):
     """The special case and the general one give the same table."""
     used = {g: k + 2.0 for k, g in enumerate(dict.fromkeys(g for g in groups if g))}
@@ -324,7 +338,7 @@ def test_groups_are_short_for_sources(groups, own):
     assert needs(short) == needs(general)
 
 
-@given(st.lists(st.floats(0, 1e3), min_size=1, max_size=5), st.integers(0, 4), st.randoms())
+@given(st.lists(PRICES, min_size=1, max_size=5), st.integers(0, 4), st.randoms())
 def test_total_adds_up_each_row(prices, n_rows, random):
     table = FeatureCosts(prices).resolve(len(prices))
     mask = [[random.random() < 0.5 for _ in prices] for _ in range(n_rows)]

@@ -19,6 +19,11 @@ PerFeature: TypeAlias = tuple[Any, ...] | dict[Hashable, Any]
 # Prices in the order in which their sources are laid out.
 PriceList: TypeAlias = tuple[tuple[Hashable, float], ...]
 
+# Between these, sums of prices, and products with weights, errors and lambdas neither overflow nor vanish.
+# Prices of one list may be as far apart as that.
+SMALLEST_PRICE, LARGEST_PRICE = 1e-50, 1e50
+PRICE_RANGE = f"from {SMALLEST_PRICE:g} to {LARGEST_PRICE:g}"
+
 
 def is_pandas(value: object, kind: str) -> bool:
     """Recognise a pandas object without importing pandas: whoever passes one has imported it already."""
@@ -28,6 +33,11 @@ def is_pandas(value: object, kind: str) -> bool:
 
 def is_number(value: object) -> bool:
     return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+
+
+def is_price(number: float) -> bool:
+    """Whether a number can be computed with as a price: 0, or within the range of prices."""
+    return number == 0 or SMALLEST_PRICE <= number <= LARGEST_PRICE
 
 
 def is_missing(value: Any) -> bool:
@@ -134,7 +144,7 @@ def read_price_list(prices: object, what: str) -> PriceList:
 
 
 def checked_prices(entries: Iterable[tuple[str, Any]], what: str) -> list[float]:
-    prices, bad = [], []
+    prices, bad, extreme = [], [], []
     for shown, entry in entries:
         try:
             price = float(entry) if is_number(entry) else nan
@@ -143,7 +153,10 @@ def checked_prices(entries: Iterable[tuple[str, Any]], what: str) -> list[float]
         prices.append(price)
         if not 0 <= price < inf:
             bad.append(f"{shown} ({reprlib.repr(entry)})")
+        elif not is_price(price):
+            extreme.append(f"{shown} ({price:g})")
     refuse(bad, f"{what} must be finite numbers of at least 0, but are not for")
+    refuse(extreme, f"{what} must be 0 or {PRICE_RANGE}, but are not for", "; count in another unit")
     return prices
 
 

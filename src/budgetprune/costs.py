@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from budgetprune._arrays import frozen
 from budgetprune._price_lists import (
+    PRICE_RANGE,
     PerFeature,
     PriceList,
     as_mapping,
     is_pandas,
+    is_price,
     listed,
     map_entries,
     per_feature,
@@ -106,6 +108,7 @@ def check_cost_table(table: CostTable, n_features: int) -> None:
     one_dimensional = price.ndim == start.ndim == needs.ndim == 1
     _require(one_dimensional, "price, needs_start and needs must be one-dimensional")
     _require(bool(np.all(np.isfinite(price) & (price >= 0))), "prices must be finite, and not negative")
+    _require(all(map(is_price, price.tolist())), f"prices must be 0 or {PRICE_RANGE}")
     _require(
         len(names) == price.size and all(isinstance(name, str) for name in names),
         f"source_names must name all {price.size} sources",
@@ -154,6 +157,10 @@ class FeatureCosts:
 
     Notes
     -----
+    Prices are 0, or from 1e-50 to 1e50; the unit does not matter. Prices of one list may be as far apart as
+    that: the pruning is exact all the same. But costs are sums in float64, in which a price that is 1e16
+    times smaller than another one vanishes.
+
     Sources are laid out in a fixed order that no price changes, so results for two price lists line up.
     First, if own costs are paid, come one source per feature, named like it (``x0``, ``x1``, ... if X has no
     names, as in scikit-learn). Then come the groups, in the order of `group_costs` (if that is a

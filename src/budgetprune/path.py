@@ -284,7 +284,8 @@ class PruningPath:
         """Write the path and its forest to a ``.npz`` file, all at once or not at all.
 
         The file holds plain arrays, no pickles, so it is safe to load. The model that the forest came from
-        is not saved.
+        is not saved. The arrays are compressed, unless they compress so well (several hundred times, as with
+        thousands of classes) that `load` would refuse the file.
         """
         from budgetprune import _storage  # late: storage knows the path, not the other way round
 
@@ -293,6 +294,11 @@ class PruningPath:
     @classmethod
     def load(cls, file: str | os.PathLike[str], forest: Forest | None = None) -> PruningPath:
         """Read what `save` wrote.
+
+        A file of any origin is safe to load: it gives a path whose numbers agree with each other, or an
+        `InvalidInputError`. Names, types and sizes are checked before anything is unpacked. A file is refused
+        if it unpacks to more than 64 MiB and to more than 256 times its length, or if it has more nodes than
+        bytes.
 
         Parameters
         ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import replace
 from urllib.error import URLError
 
@@ -22,6 +23,7 @@ from budgetprune.datasets import (
 )
 from budgetprune.datasets._recipe import digest
 
+from ..archives import little_memory, write_zeros
 from .conftest import save
 
 FILES = {
@@ -170,8 +172,24 @@ def test_damaged_file(home, damage):
 
 def test_pickles_are_not_opened(home):
     save(home / "covtype.npz", y=np.array([{}] * 6, dtype=object))
-    with pytest.raises(DatasetError, match="allow_pickle=False"):
+    with pytest.raises(DatasetError, match="array 'y' must hold numbers"):
         load_covertype()
+
+
+def test_files_that_unpack_to_much_more_than_they_are(home):
+    save(home / "covtype.npz")
+    with zipfile.ZipFile(home / "covtype.npz", "a") as archive:
+        write_zeros(archive, "more.npy", "|u1", (2**28,))
+    with pytest.raises(DatasetError, match="unpack to"), little_memory():
+        load_covertype()
+
+
+def test_arrays_that_no_data_set_has_are_not_unpacked(shared):
+    save(shared / "mq2008.npz")
+    with zipfile.ZipFile(shared / "mq2008.npz", "a") as archive:
+        write_zeros(archive, "more.npy", "|u1", (2**25,))
+    with little_memory():
+        assert load_mq2008().X.shape == (6, 3)
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,19 @@ def test_the_forests_that_the_others_are_variations_of():
             ({name: np.full(8, NAN)}, f"{name} must be finite")
             for name in ("weight", "variance", "split_gain")
         ),
+        (
+            {"threshold": [0.5, NAN, 0.5, *[NAN] * 5]},
+            "threshold must be NaN at leaves and splits by category",
+        ),
+        (
+            {"threshold": [NAN, 0.5, 0.5, *[NAN] * 5]},
+            "threshold must be NaN at leaves and splits by category",
+        ),
+        ({"value": np.full((8, 1), 1.7e308)}, "value must be finite, and from -1e.304 to 1e.304"),
+        ({"value": np.full((8, 1), -0.6e304)}, "value and base must add up to at most 1e.304"),
+        ({"base": [1.7e308]}, "base must be finite, and from"),
+        ({"weight": np.full(8, -1.0)}, "weight must be finite, and from 0 to 1e.100"),
+        ({"weight": np.full(8, 1e101)}, "weight must be finite, and from 0 to 1e.100"),
         ({"value": np.full((8, 1), np.inf)}, "value must be finite"),
         ({"base": [-np.inf]}, "base must be finite"),
     ],
@@ -87,6 +100,8 @@ TWO = {"classes": np.arange(2), "link": "logistic", "label_rule": "positive"}
         ({"divisor": np.inf}, "divisor"),
         ({"divisor": NAN}, "divisor"),
         ({"divisor": True}, "divisor"),
+        ({"divisor": 1e-300}, "divisor must be a number from 0.001 to 1e.12"),
+        ({"divisor": 1e300}, "divisor must be a number from 0.001 to 1e.12"),
         ({"divisor": "2"}, "divisor"),
         ({"n_features": 2.0}, "n_features"),
         ({"n_features": 0}, "n_features"),

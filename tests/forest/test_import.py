@@ -181,3 +181,11 @@ def test_unknown_node_layouts_are_refused(get_case, monkeypatch):
     monkeypatch.setattr(_layout, "_FIELDS", _layout._FIELDS - {"impurity"})
     with pytest.raises(UnsupportedModelError, match="impurity"):
         Forest.from_model(get_case("tree").model)
+
+
+def test_answers_that_cannot_be_added_up_are_refused():
+    model = RandomForestRegressor(3, random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 5.0])
+    for tree in model.estimators_:
+        tree.tree_.value[:] = 1.7e308
+    with pytest.raises(InvalidInputError, match="value must be finite, and from"):
+        Forest.from_model(model)

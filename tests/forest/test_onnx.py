@@ -132,6 +132,7 @@ def test_what_onnx_cannot_express_is_refused(get_case):
     forest = get_case("hist").forest
     by_category = replace(
         forest,
+        threshold=np.full(forest.n_nodes, np.nan),
         category_set=np.where(forest.is_split, 0, -1),
         category_start=np.array([0, 1]),
         category_bits=np.array([5]),

@@ -14,15 +14,18 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 from hypothesis import HealthCheck, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 
-from budgetprune import InvalidInputError
+from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
@@ -40,7 +43,7 @@ from ..fuzzing import (
     report,
     walk,
 )
-from .mutations import GOLDEN, accident, intents
+from .mutations import accident, intents, originals
 
 BATCH = 1000
 
@@ -60,7 +63,7 @@ def judge(file: Path) -> str | None:
         return reason
     else:
         scores = use(forest, costs)
-        again = file.with_name("again.budgetprune")
+        again = file.with_name("again")
         save_model(again, forest, costs, options)
         twin, twin_costs, twin_options = load_model(again)
         assert twin_options == options
@@ -89,14 +92,33 @@ def judge_sections(file: Path) -> str | None:
 def use(forest: Forest, costs: CostTable) -> np.ndarray:
     """Send a few odd rows through the model; return their scores."""
     scores = predict_odd_rows(forest)
-    assert sources_used(forest, costs, odd_rows(forest)).shape == (7, costs.n_sources)
+    rows = odd_rows(forest)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # huge values may overflow in sums and links
+        check_predictor(BudgetPredictor(forest, costs), rows)
+    assert sources_used(forest, costs, rows).shape == (7, costs.n_sources)
     return scores
 
 
-def warm_up() -> None:
+def check_predictor(predictor: BudgetPredictor, rows: np.ndarray) -> None:
+    """Compare what is decided step by step with the plain forest."""
+    forest = predictor.forest
+    simulation = predictor.simulate(rows)
+    np.testing.assert_array_equal(simulation.label, forest.predict(rows))
+    assert np.isfinite(simulation.cost).all()
+    first = predictor.step({})
+    assert not np.isnan([*first.lower, *first.upper]).any()
+    if forest.categories is None:
+        names = forest.feature_names or [f"x{k}" for k in range(forest.n_features)]
+        row = dict(zip(names, rows[0].tolist(), strict=True))
+        np.testing.assert_array_equal(predictor.decide(row).label, simulation.label[0])
+
+
+def warm_up(file: Path) -> None:
     """Have all kernels compiled before time and memory count."""
-    for golden in GOLDEN:
-        forest, costs, _ = load_model(golden)
+    for original in originals():
+        file.write_bytes(original)
+        forest, costs, _ = load_model(file)
         no_splits = np.zeros(forest.n_nodes, dtype=np.bool_)
         for dtype, missing in product(INPUT_DTYPES, MISSING):
             variant = replace(forest, input_dtype=dtype, missing=missing)
@@ -106,7 +128,23 @@ def warm_up() -> None:
 
 def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     """Run some cases of either kind here; count the reasons for refusals, "" for models that loaded."""
-    file = folder / "case.budgetprune"
+    file = folder / "case"
+    warm_up(file)
+    for original in originals():
+        file.write_bytes(original)
+        assert judge(file) is None
+    return try_cases(first, n_cases, file, judge, accident, intents())
+
+
+def try_cases(
+    first: int,
+    n_cases: int,
+    file: Path,
+    judge: Callable[[Path], str | None],
+    accident: Callable[[int], bytes],
+    intents: SearchStrategy[bytes],
+) -> dict[str, int]:
+    """Judge accidents and intents, half of each, in limited memory; count the reasons for refusals."""
     reasons: Counter[str] = Counter()
 
     def run(content: bytes) -> None:
@@ -115,10 +153,6 @@ def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
         reason = re.sub(r"'.*?'|\".*?\"|-?\d[\d.e+]*", "#", judge(file) or "")
         reasons[reason] += 1
 
-    warm_up()
-    for golden in GOLDEN:
-        shutil.copy(golden, file)
-        assert judge(file) is None
     limit_memory()
     n_accidents = n_cases // 2
     for number in range(first, first + n_accidents):
@@ -129,14 +163,21 @@ def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    others(seed(first)(given(intents())(run)))()
+    others(seed(first)(given(intents)(run)))()
     return dict(reasons)
 
 
 # --- In the parent ------------------------------------------------------------------------------------------
 
 
-def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = False) -> Counter[str]:
+def fuzz(
+    n_cases: int,
+    folder: Path,
+    *,
+    first: int = 0,
+    check_bounds: bool = False,
+    module: str = "tests.predictor.fuzz_model_file",
+) -> Counter[str]:
     """Run the cases in children; raise AssertionError, naming the file, if one of them finds something."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"OMP_WAIT_POLICY": "passive"}
@@ -146,27 +187,37 @@ def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = Fal
     reasons: Counter[str] = Counter()
     for start in range(first, first + n_cases, BATCH):
         n = min(BATCH, first + n_cases - start)
-        command = [sys.executable, "-m", "tests.predictor.fuzz_model_file", "--child"]
+        command = [sys.executable, "-m", module, "--child"]
         command += ["--seed", str(start), "--cases", str(n), "--folder", str(folder)]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
-            found = folder / f"found-{start}.budgetprune"
-            shutil.copy(folder / "case.budgetprune", found)
+            found = folder / f"found-{start}"
+            shutil.copy(folder / "case", found)
             raise AssertionError(
-                f"a child ended with {done.returncode} while it loaded {found}:\n{done.stderr[-5000:]}"
+                f"a child ended with {done.returncode} while it loaded {found}; again: python -m {module} "
+                f"--seed {start} --cases {n}\n{done.stderr[-5000:]}"
             )
         reasons.update(json.loads(done.stdout))
+        print(f"{start + n - first} of {n_cases} cases", file=sys.stderr)
     return reasons
 
 
-def main() -> None:
-    options = parse_options(__doc__.splitlines()[0] if __doc__ else None, "fuzz")
+def main(module: str, run_batch: Callable[[int, int, Path], dict[str, int]]) -> int:
+    """Run a fuzzer from the command line; the exit code is 1 if it finds something."""
+    options = parse_options(f"python -m {module}", module.rpartition(".")[2])
     if options.child:
         print(json.dumps(run_batch(options.seed, options.cases, options.folder)))
-        return
-    reasons = fuzz(options.cases, options.folder.resolve(), first=options.seed, check_bounds=True)
+        return 0
+    try:
+        reasons = fuzz(
+            options.cases, options.folder.resolve(), first=options.seed, check_bounds=True, module=module
+        )
+    except AssertionError as finding:
+        print(finding, file=sys.stderr)
+        return 1
     report(reasons, "loaded, and predicts")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main("tests.predictor.fuzz_model_file", run_batch))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,15 @@ from hypothesis import strategies as st
 from budgetprune.predictor._model_container import ALIGNMENT, DIGEST, MAGIC, PREAMBLE, _digest
 
 from ..fuzzing import FLOATS, INTEGERS
+from .extremes import edit_ranges, models_of_numbers
 
 GOLDEN = sorted(Path(__file__).parents[1].glob("golden/*.budgetprune"))
+
+
+@cache
+def originals() -> tuple[bytes, ...]:
+    """Files that are all right."""
+    return (*(file.read_bytes() for file in GOLDEN), *models_of_numbers())
 
 
 class Parts:
@@ -111,7 +119,7 @@ def mutate_bytes(content: bytes, rng: np.random.Generator) -> bytes:
 def accident(seed: int) -> bytes:
     """A golden file, or two halves of two, with mutated bytes; mostly with a checksum that fits."""
     rng = np.random.default_rng(seed)
-    content = GOLDEN[rng.integers(len(GOLDEN))].read_bytes()
+    content = originals()[rng.integers(len(originals()))]
     where = rng.choice(["header", "body", "anywhere", "splice"], p=[0.25, 0.45, 0.2, 0.1])
     n_times = int(rng.choice([1, 1, 1, 2, 3]))
     if where in ("header", "body"):
@@ -126,7 +134,7 @@ def accident(seed: int) -> bytes:
         body = body if rng.random() < 0.3 else body[: len(body) // ALIGNMENT * ALIGNMENT]
         content = assemble(text, body, version)
     elif where == "splice":
-        other = GOLDEN[rng.integers(len(GOLDEN))].read_bytes()
+        other = originals()[rng.integers(len(originals()))]
         content = content[: rng.integers(len(content))] + other[rng.integers(len(other)) :]
     else:
         for _ in range(n_times):
@@ -343,13 +351,22 @@ TEXT_EDITS: list[Callable[[str], str]] = [
     lambda text: text[:-1],
 ]
 
-EDITS = [edit_header, edit_entries, edit_entries, edit_size, edit_all_nodes, edit_links, edit_trees]
+EDITS = [
+    edit_header,
+    edit_entries,
+    edit_entries,
+    edit_ranges,
+    edit_size,
+    edit_all_nodes,
+    edit_links,
+    edit_trees,
+]
 
 
 @st.composite
 def intents(draw: st.DrawFn) -> bytes:
     """A file that somebody has made to be loaded: its checksum fits, and mostly its sizes too."""
-    parts = Parts(draw(st.sampled_from(GOLDEN)).read_bytes())
+    parts = Parts(draw(st.sampled_from(originals())))
     for _ in range(draw(st.integers(1, 2))):
         draw(st.sampled_from(EDITS))(draw, parts)
     if draw(st.integers(0, 4)) == 0:

@@ -193,6 +193,24 @@ def test_answers_of_all_sizes(kind, size, base):
             assert not decision.decided or decision.label == plain[i]
 
 
+@pytest.mark.parametrize("divisor", [1e-3, 1.0, 1e12])
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e302])
+@pytest.mark.parametrize("kind", ["regression", "regression, exp", "boosted", "softmax"])
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of plain forests, in exp
+def test_divisors_of_all_sizes(kind, size, divisor):
+    """All that a forest may have: nothing overflows or vanishes on the way to an answer."""
+    rng = np.random.default_rng(4)
+    forest = rescaled(replace(random_forest(rng, kind, 4, 5), missing="nan", divisor=divisor), size, 0.0)
+    predictor = BudgetPredictor(forest)
+    rows = rng.integers(0, 4, (40, 4)).astype(float)
+    simulation = predictor.simulate(rows)
+    assert simulation.decided.all()
+    np.testing.assert_array_equal(simulation.label, forest.predict(rows))
+    for row in rows[:5]:
+        decision = predictor.decide({f"x{k}": row[k] for k in range(4)})
+        assert_bounded(decision, finals(predictor, row[np.newaxis]))
+
+
 @pytest.mark.parametrize("kind", ["boosted", "boosted, three classes", "softmax", "regression"])
 def test_one_loud_leaf_does_not_drown_the_others(kind):
     """A leaf of 1e6 among leaves of 1e-3: the bounds must still tell the small ones apart in the end."""

@@ -46,12 +46,13 @@ def _cancer() -> Case:
     return _case(ensemble, X, y, FeatureCosts.from_sources(MINUTES, needs), budget=6.0, target="diagnosis")
 
 
-def _wine() -> Case:
+def wine(unit: float = 1.0) -> Case:
+    """Prices in any unit."""
     data = load_wine(as_frame=True)
     y = np.array(["Barolo", "Grignolino", "Barbera"])[data.target]
-    costs = FeatureCosts({column: 1.0 + k % 3 for k, column in enumerate(data.data)})
+    costs = FeatureCosts({column: unit * (1 + k % 3) for k, column in enumerate(data.data)})
     return _case(
-        RandomForestClassifier(8, random_state=0), data.data, y, costs, budget=5.0, target="cultivar"
+        RandomForestClassifier(8, random_state=0), data.data, y, costs, budget=5.0 * unit, target="cultivar"
     )
 
 
@@ -100,7 +101,7 @@ def _categories() -> Case:
 
 def _hostile() -> Case:
     """Names of features, classes and the target that try to be markup."""
-    found = _wine()
+    found = wine()
     old = found.X.columns[0]
     names = tuple(HOSTILE if name == old else name for name in found.X.columns)
     classes = np.array(["Barbera", HOSTILE, "<img src=x>"])
@@ -163,7 +164,7 @@ def _case(
 
 CASES = {
     "cancer": _cancer,
-    "wine": _wine,
+    "wine": wine,
     "diabetes": _diabetes,
     "boosted": _boosted,
     "categories": _categories,

@@ -15,10 +15,12 @@ from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.acquisition import sources_used
 from budgetprune.model import BudgetModel
 from budgetprune.report import summarise
+from budgetprune.report._numbers import amount
 from budgetprune.report._outcomes import bars, neighbour
+from budgetprune.report._page import render
 from budgetprune.report._usage import count_pairs, usage_shares
 
-from .models import case
+from .models import case, wine
 
 NAMES = ("cancer", "wine", "diabetes", "boosted")
 
@@ -266,6 +268,8 @@ def test_bars_of_few_costs_and_of_many():
     assert bars(np.zeros(3)).share == (1,)
     assert bars(np.array([4e-4, 8e-4, 9e-4])).width == 5e-5
     assert bars(np.array([2.5, 7.5])).width == 2.5
+    assert bars(np.array([2e50, 7e50])).width == pytest.approx(5e49)
+    assert sum(bars(np.array([1e-50, 1e50])).share) == 1
     assert (few.is_open, many.is_open) == (False, False)
 
 
@@ -364,3 +368,16 @@ def test_ten_per_cent_more(summaries):
             assert there.cost == more.cost > here.cost
             assert more.is_within == (there.cost <= 1.1 * here.cost * (1 + 1e-4))
             assert more.gained == pytest.approx(there.score - here.score, abs=2e-5)
+
+
+@pytest.mark.parametrize("unit", [2.0**-160, 2.0**160])
+def test_prices_of_any_unit(unit, summaries):
+    """The report is the same as for prices around 1, but for the unit."""
+    scaled = wine(unit)
+    summary, usual = summarise(scaled.model, scaled.X, scaled.y), summaries["wine"]
+    assert f"{amount(summary.points[0].full.cost)}" in render(summary)
+    assert len(summary.points) == len(usual.points)
+    for ours, theirs in zip(summary.points, usual.points, strict=True):
+        assert ours.full.score == theirs.full.score
+        assert ours.decided.cost / unit == pytest.approx(theirs.decided.cost, rel=1e-4)
+        assert ours.full.largest / unit == pytest.approx(theirs.full.largest, rel=1e-4)

@@ -161,14 +161,24 @@ def test_endings():
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(0, "0"), (0.0421, "0.0421"), (2, "2.00"), (2.314, "2.31"), (12.34, "12.3"), (1234.5, "1,234")],
+    [
+        (0, "0"),
+        (0.0421, "0.0421"),
+        (2, "2.00"),
+        (2.314, "2.31"),
+        (12.34, "12.3"),
+        (1234.5, "1,234"),
+        (1e-6, "0.000001"),
+        (1.2345e-9, "1.23e-09"),
+        (-2e50, "-2.00e+50"),
+    ],
 )
 def test_amounts(number, words):
     assert amount(number) == words
 
 
 def test_other_numbers():
-    assert (plain(3.0), plain(2.5), plain(1200)) == ("3", "2.5", "1,200")
+    assert (plain(3.0), plain(2.5), plain(1200), plain(2e50)) == ("3", "2.5", "1,200", "2e+50")
     assert [share(x) for x in (0, 0.001, 0.25, 0.999, 1)] == [
         "0 %",
         "under 1 %",

@@ -68,6 +68,8 @@ def test_by_number_and_without_columns_that_were_dropped(prices):
         ("feature,cost\na,cheap\n", "is 'cheap', but must be a number"),
         ("feature,cost\na,nan\n", "is 'nan', but must be"),
         ("feature,cost\na,inf\n", "is 'inf', but must be"),
+        ("feature,cost\na,1e308\n", "is '1e308', but must be 0 or from 1e-50 to 1e.50; count in another"),
+        ("feature,cost\na,5e-324\n", "is '5e-324', but must be 0 or from"),
         (
             "feature,cost\na,1,5\n",
             "line 2 of .* has 3 fields, but the first one has 2; .* 2.5 rather than 2,5",

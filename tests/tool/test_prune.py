@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import shutil
+import zipfile
 
 import joblib
 import lightgbm
@@ -18,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 from budgetprune.model import BudgetModel
 
+from ..archives import write_zeros
 from .commands import check_refused
 
 
@@ -132,6 +135,16 @@ def test_test_rows_and_decided_costs(prune, cells):
 )
 def test_what_is_refused(prune, model, how, words):
     check_refused(prune(model, "--budget", 12, **how), words)
+
+
+def test_archives_that_unpack_to_much_more_than_they_are(cells, run, tmp_path):
+    shutil.copy(cells / "forest.skops", tmp_path / "bomb.skops")
+    with zipfile.ZipFile(tmp_path / "bomb.skops", "a") as archive:
+        write_zeros(archive, "more.npy", "|u1", (2**28,))
+    words = ["--data", cells / "named.csv", "--target", "kind", "--out", tmp_path / "m"]
+    check_refused(
+        run("prune", tmp_path / "bomb.skops", *words), r"bomb\.skops cannot be loaded: .* unpack to"
+    )
 
 
 @pytest.mark.parametrize("name", ["bad.skops", "bad.txt", "bad.json", "bad.ubj", "bad.joblib", "bad.pkl"])

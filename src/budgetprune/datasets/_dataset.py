@@ -17,6 +17,10 @@ from budgetprune.errors import DatasetError
 Folder = str | os.PathLike[str]
 Arrays = dict[str, NDArray[Any]]
 
+# All that a file of a data set may hold: entries per row, and entries per feature.
+_PER_ROW, _PER_FEATURE = ("y", "split", "qid"), ("feature_names", "costs", "discount_costs", "groups")
+ARRAYS = ("X", *_PER_ROW, *_PER_FEATURE)
+
 # What `Dataset.split` says of a row.
 TRAIN, VALIDATION, TEST = 0, 1, 2
 
@@ -89,7 +93,7 @@ def check_arrays(arrays: Arrays, where: str) -> Arrays:
     X = arrays["X"]
     _require(X.ndim == 2 and X.dtype.kind in "fiub", where, "X must be a table of numbers")
     _require(len(X) > 0, where, "there are no rows")
-    for key in ("y", "split", "qid"):
+    for key in _PER_ROW:
         if key in arrays:
             _require(
                 arrays[key].shape == X.shape[:1] and arrays[key].dtype.kind in "iu",
@@ -102,7 +106,7 @@ def check_arrays(arrays: Arrays, where: str) -> Arrays:
             where,
             f"split must be {TRAIN}, {VALIDATION} or {TEST}",
         )
-    for key in ("feature_names", "costs", "discount_costs", "groups"):
+    for key in _PER_FEATURE:
         if key in arrays:
             _require(arrays[key].shape == X.shape[1:], where, f"{key} must have {X.shape[1]} entries, like X")
     return arrays

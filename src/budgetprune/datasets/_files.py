@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from budgetprune._archive import open_archive
 from budgetprune._files import written_atomically
-from budgetprune.datasets._dataset import Arrays, Folder, check_arrays
+from budgetprune.datasets._dataset import ARRAYS, Arrays, Folder, check_arrays
 from budgetprune.errors import DatasetError
 
 VARIABLE = "BUDGETPRUNE_DATA"
@@ -41,12 +42,9 @@ def folders(data_home: Folder | None) -> Iterator[Path]:
 
 
 def read_npz(file: Path) -> Arrays:
-    """Read all arrays of a file, without trusting it."""
-    with damage(file):
-        if not zipfile.is_zipfile(file):
-            raise ValueError("it is no .npz file, or not all of one")
-        with np.load(file, allow_pickle=False) as archive:
-            arrays = dict(archive)
+    """Read the arrays of a data set from a file, without trusting it; others are not unpacked."""
+    with damage(file), open_archive(file) as archive:
+        arrays = {name: archive.read(name) for name in archive.names if name in ARRAYS}
     return check_arrays(arrays, str(file))
 
 

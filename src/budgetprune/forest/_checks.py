@@ -45,8 +45,20 @@ ARRAYS: dict[str, Any] = {
 }
 
 _OPTIONAL = ("class_weight", "variance", "classes", "tree_round", "split_gain")
-_TWO_DIMENSIONAL = ("value", "class_weight")
-_FINITE = ("value", "weight", "class_weight", "variance", "base", "split_gain")
+TWO_DIMENSIONAL = ("value", "class_weight")
+# Far beyond all models, but safe for what predictions compute: answers are added up over trees, divided, and
+# scaled to integers by powers of two. Where they are squared, overflow is checked.
+LARGEST_SUM, LARGEST_WEIGHT = 1e304, 1e100
+_DIVISORS = (1e-3, 1e12)  # it is the number of trees, or 1
+_ANY = float(np.finfo(np.float64).max)
+_RANGES: dict[str, tuple[float, float]] = {
+    "value": (-LARGEST_SUM, LARGEST_SUM),
+    "base": (-LARGEST_SUM, LARGEST_SUM),
+    "weight": (0.0, LARGEST_WEIGHT),
+    "class_weight": (0.0, LARGEST_WEIGHT),
+    "variance": (-_ANY, _ANY),
+    "split_gain": (-_ANY, _ANY),
+}
 PER_NODE = (
     "parent",
     "left",
@@ -100,10 +112,12 @@ def check_forest(forest: Forest) -> None:
     _check_categories(forest)
     _check_outputs(forest)
     _check_names(forest)
-    for name in _FINITE:
+    for name, (least, most) in _RANGES.items():
         array = getattr(forest, name)
-        if array is not None and not _is_finite(array):
-            _require_nodes(forest, np.isfinite(array), f"{name} must be finite")
+        if array is not None and not _is_within(array, least, most):
+            is_fine = (array >= least) & (array <= most)
+            _require_nodes(forest, is_fine, f"{name} must be finite, and from {least:g} to {most:g}")
+    _check_sum(forest)
 
 
 def _check_settings(forest: Forest) -> None:
@@ -113,8 +127,9 @@ def _check_settings(forest: Forest) -> None:
         f"n_features must be a whole number from 1 to {_MOST_FEATURES}",
     )
     _require(
-        _is_number(forest.divisor, int | float | np.number) and 0 < forest.divisor < np.inf,
-        "divisor must be a finite number above 0",
+        _is_number(forest.divisor, int | float | np.number)
+        and _DIVISORS[0] <= forest.divisor <= _DIVISORS[1],
+        f"divisor must be a number from {_DIVISORS[0]:g} to {_DIVISORS[1]:g}",
     )
     _require(forest.link in tuple(LABEL_RULES), f"link must be one of {', '.join(LABEL_RULES)}")
     _require(
@@ -140,7 +155,7 @@ def _check_shapes(forest: Forest) -> None:
         if array is None:
             _require(name in _OPTIONAL, f"{name} is missing")
             continue
-        n_dimensions = 2 if name in _TWO_DIMENSIONAL else 1
+        n_dimensions = 2 if name in TWO_DIMENSIONAL else 1
         _require(array.ndim == n_dimensions, f"{name} must be {('one', 'two')[n_dimensions - 1]}-dimensional")
         _require(
             name not in PER_NODE or len(array) == n_nodes, f"{name} must have one entry per node ({n_nodes})"
@@ -158,9 +173,9 @@ def _check_trees(forest: Forest) -> None:
     node, problem = first_misplaced(start, forest.parent, forest.left, forest.right, feature)
     _require(problem == 0, f"{_MISPLACED.get(problem)} (wrong at node {node})")
     by_threshold = (feature >= 0) & (forest.category_set < 0)
-    _require_nodes(
-        forest, ~(np.isnan(forest.threshold) & by_threshold), "threshold must not be NaN at splits"
-    )
+    is_nan = np.isnan(forest.threshold)
+    _require_nodes(forest, ~(is_nan & by_threshold), "threshold must not be NaN at splits")
+    _require_nodes(forest, is_nan | by_threshold, "threshold must be NaN at leaves and splits by category")
     _require(bool(forest.origin_node.min() >= 0), "origin_node must not be negative")
 
 
@@ -257,6 +272,14 @@ def _check_outputs(forest: Forest) -> None:
         )
 
 
+def _check_sum(forest: Forest) -> None:
+    """The largest score that there can be, before it is divided, must be far from overflow."""
+    at_node = np.maximum(forest.value.max(axis=1), -forest.value.min(axis=1))
+    with np.errstate(over="ignore"):
+        largest = np.maximum.reduceat(at_node, forest.tree_start[:-1]).sum() + np.abs(forest.base).sum()
+    _require(bool(largest <= LARGEST_SUM), f"value and base must add up to at most {LARGEST_SUM:g}")
+
+
 def _check_names(forest: Forest) -> None:
     names, categories = forest.feature_names, forest.categories
     _require(
@@ -301,10 +324,9 @@ def _is_number(value: Any, kind: Any) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def _is_finite(array: NDArray[Any]) -> bool:
-    # A finite sum has finite terms only, and needs no mask as large as the array.
-    with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isfinite(np.sum(array))) or bool(np.all(np.isfinite(array)))
+def _is_within(array: NDArray[Any], least: float, most: float) -> bool:
+    # NaN is the minimum of an array that has any, and is in no range. This needs no mask of the array's size.
+    return array.size == 0 or bool(array.min() >= least and array.max() <= most)
 
 
 def _require(condition: bool, what: str) -> None:

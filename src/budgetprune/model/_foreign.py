@@ -12,9 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from budgetprune._archive import check_archive
 from budgetprune._limits import MIB
 from budgetprune.errors import InvalidInputError
 from budgetprune.model import _probe
+from budgetprune.predictor._model_container import blamed_on
 
 PICKLES = (".joblib", ".pkl", ".pickle")
 
@@ -55,6 +57,9 @@ def load_foreign(file: Path, *, trust: bool = False) -> Any:
         return _load_pickle(file)
     library = _probe.LIBRARIES[ending]
     import_module(library)  # if it is not installed, the caller says so
+    if library == "skops":
+        with blamed_on(file):
+            check_archive(file)
     # Read once: what is tried is what is loaded.
     content = file.read_bytes()
     try:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune._forest_parts import put_together, take_apart
+from budgetprune._path_checks import stored_path
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.forest._checks import ARRAYS as FOREST_ARRAYS
@@ -21,7 +22,6 @@ from budgetprune.model._about import About
 from budgetprune.path import ARRAYS as PATH_ARRAYS
 from budgetprune.path import PruningPath
 from budgetprune.predictor._model_file import Sections, check_arrays, without_prefix
-from budgetprune.pruning import Pruning
 
 _UNPRUNED, _PATH = "unpruned.", "path."  # begin the names of arrays
 # What follows from the order of the nodes; and what only training and errors of nodes need.
@@ -29,7 +29,6 @@ _LINKS = ("parent", "left", "right", "origin_node")
 _LEFT_OUT = ("class_weight", "variance", "split_gain")
 # What leaves have none of; kept for splits only.
 _OF_SPLITS = {"threshold": math.nan, "missing_left": False, "category_set": -1}
-_OPTIONAL = ("bound", "gap")
 _DTYPES = {
     _UNPRUNED + name: dtype for name, dtype in FOREST_ARRAYS.items() if name not in (*_LINKS, *_LEFT_OUT)
 }
@@ -86,44 +85,14 @@ def path_of(sections: Sections, forest: Forest, source_names: tuple[str, ...]) -
     check_arrays(arrays, _DTYPES)
     if "path" not in header and "unpruned" not in header and not arrays:
         return None
-    complete, whole = _settings_of_path(header)
-    unpruned = _unpruned(header.get("unpruned"), without_prefix(arrays, _UNPRUNED), forest)
-    own: dict[str, Any] = {name: arrays.get(_PATH + name) for name in PATH_ARRAYS}
-    absent = [name for name in PATH_ARRAYS if own[name] is None and name not in _OPTIONAL]
-    if absent:
-        raise InvalidInputError(f"its path lacks {', '.join(absent)}.")
-    if any(array is not None and array.ndim != 1 for array in own.values()):
-        raise InvalidInputError("the arrays of its path must have one dimension.")
-    for name in ("lam", "error", "cost"):
-        if not np.all(np.isfinite(own[name])):
-            raise InvalidInputError(f"{name} of its path must be finite.")
-    own["critical_lambda"] = _spread(own["critical_lambda"], unpruned.is_split, 0.0, "critical_lambda")
-    path = PruningPath(
-        forest=unpruned,
-        unpruned=Pruning(unpruned, unpruned.is_split, math.nan, whole["error"], whole["cost"]),
-        complete=complete,
-        source_names=source_names,
-        **own,
-    )
-    critical = np.sort(path.critical_lambda)
-    if not np.array_equal(path.n_splits, critical.size - np.searchsorted(critical, path.lam, side="right")):
-        raise InvalidInputError("its path counts other splits than those that stay.")
-    return path
-
-
-def _settings_of_path(header: dict[str, Any]) -> tuple[bool, dict[str, float]]:
     stored = header.get("path")
     if not isinstance(stored, dict) or stored.keys() != {"complete", "unpruned"}:
         raise InvalidInputError("its path must have 'complete' and 'unpruned'.")
-    complete, whole = stored["complete"], stored["unpruned"]
-    if (
-        not isinstance(complete, bool)
-        or not isinstance(whole, dict)
-        or whole.keys() != {"error", "cost"}
-        or not all(isinstance(number, int | float) and math.isfinite(number) for number in whole.values())
-    ):
-        raise InvalidInputError("its path says nothing that makes sense about the unpruned forest.")
-    return complete, whole
+    unpruned = _unpruned(header.get("unpruned"), without_prefix(arrays, _UNPRUNED), forest)
+    own: dict[str, Any] = {name: arrays.get(_PATH + name) for name in PATH_ARRAYS}
+    if own["critical_lambda"] is not None:
+        own["critical_lambda"] = _spread(own["critical_lambda"], unpruned.is_split, 0.0, "critical_lambda")
+    return stored_path(unpruned, stored["complete"], stored["unpruned"], source_names, own)
 
 
 def _unpruned(stored: Any, arrays: dict[str, NDArray[Any]], forest: Forest) -> Forest:

@@ -6,21 +6,20 @@ The layout is in ``docs/model-format.md``.
 
 from __future__ import annotations
 
-import math
 import os
-import re
 import reprlib
 import stat
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune._files import written_atomically
+from budgetprune._stored_arrays import Entry, check_characters, from_bytes, is_storable, open_without_waiting
 from budgetprune.errors import InvalidInputError
 from budgetprune.predictor._model_json import read_json, write_json
 
@@ -32,23 +31,9 @@ LONGEST_HEADER = 2**25  # a parsed header takes up to twenty times its length
 PREAMBLE = struct.Struct("<16sIIQ32s")  # magic, version, length of the header, length of the file, digest
 DIGEST = slice(32, 64)  # its place in the preamble
 
-_NUMBERS = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
-_TEXT = re.compile(r"(?:<U|\|S)[1-9][0-9]{0,5}")
 _CHUNK = 2**20
 
 File = str | os.PathLike[str]
-
-
-class Entry(NamedTuple):
-    """One array, as the header's table describes it."""
-
-    name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-
-    @property
-    def n_bytes(self) -> int:
-        return self.dtype.itemsize * math.prod(self.shape)  # Python's numbers: nothing overflows
 
 
 # --- Writing ------------------------------------------------------------------------------------------------
@@ -91,9 +76,9 @@ def write_container(
 
 def _as_stored(name: str, array: NDArray[Any]) -> NDArray[Any]:
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    if not _is_storable(little.dtype.str):
+    if not is_storable(little.dtype.str):
         raise InvalidInputError(f"{name} is an array of {array.dtype}, which a model file cannot hold.")
-    _check_entries(name, little)
+    check_characters(name, little)
     return little
 
 
@@ -111,7 +96,7 @@ def read_container(
     newest : the version up to which files are understood; of a newer one, only the version is looked at
     skip : beginnings of names of arrays that nobody wants: they take no memory
     """
-    with open(file, "rb", opener=_open_without_waiting) as handle, blamed_on(file):
+    with open(file, "rb", opener=open_without_waiting) as handle, blamed_on(file):
         status = os.fstat(handle.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise InvalidInputError("it is no regular file.")
@@ -142,11 +127,6 @@ def blamed_on(file: File) -> Iterator[None]:
         yield
     except InvalidInputError as error:
         raise InvalidInputError(f"{os.fspath(file)} cannot be loaded: {error}") from None
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a pipe, too, at once, so that it can be refused."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
 def _read_preamble(handle: BinaryIO, n_bytes: int, newest: int) -> tuple[int, int]:
@@ -193,7 +173,7 @@ def _read_entry(entry: Any) -> Entry:
     if not isinstance(entry, dict) or entry.keys() != {"name", "dtype", "shape"}:
         raise InvalidInputError("an array needs name, dtype and shape, and nothing else.")
     name, dtype, shape = entry["name"], entry["dtype"], entry["shape"]
-    if not isinstance(name, str) or not isinstance(dtype, str) or not _is_storable(dtype):
+    if not isinstance(name, str) or not isinstance(dtype, str) or not is_storable(dtype):
         raise InvalidInputError(f"the array {reprlib.repr(name)} has the type {reprlib.repr(dtype)}.")
     # A bool is an int to Python, but no size.
     if not isinstance(shape, list) or len(shape) not in (1, 2) or any(type(n) is not int for n in shape):
@@ -207,11 +187,7 @@ def _read_array(handle: BinaryIO, entry: Entry) -> NDArray[Any]:
     content = _read(handle, entry.n_bytes)
     if _read(handle, _gap(entry.n_bytes)).any():
         raise InvalidInputError(f"the gap after the array {reprlib.repr(entry.name)} is not empty.")
-    if entry.dtype.kind == "b" and content.max(initial=0) > 1:
-        raise InvalidInputError(f"{reprlib.repr(entry.name)} has truth values that are neither 0 nor 1.")
-    array = content.view(entry.dtype).reshape(entry.shape)
-    _check_entries(entry.name, array)
-    return array.astype(entry.dtype.newbyteorder("="), copy=False)
+    return from_bytes(entry, content)
 
 
 # --- Both ---------------------------------------------------------------------------------------------------
@@ -225,18 +201,6 @@ def _digest(start: bytes) -> Any:
 def _gap(n_bytes: int) -> int:
     """How many bytes are left up to the next place where an array may begin."""
     return -n_bytes % ALIGNMENT
-
-
-def _is_storable(dtype: str) -> bool:
-    return dtype in _NUMBERS or _TEXT.fullmatch(dtype) is not None
-
-
-def _check_entries(name: str, array: NDArray[Any]) -> None:
-    """Text in a numpy array may hold anything for a character; Python would stumble over it later."""
-    if array.dtype.kind == "U":
-        character = array.reshape(-1).view(np.dtype("<u4"))
-        if np.any((character > 0x10FFFF) | ((character >= 0xD800) & (character < 0xE000))):
-            raise InvalidInputError(f"{reprlib.repr(name)} has characters that do not exist.")
 
 
 def _read(handle: BinaryIO, n_bytes: int) -> NDArray[np.uint8]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from budgetprune._arrays import frozen
+from budgetprune._price_lists import PRICE_RANGE, is_price
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, _checks
@@ -123,6 +124,10 @@ class PruningProblem:
         check_estimate(error, y_cost, X_train, y_train)
         averaged_loss = None if forest.is_boosted else check_loss(forest, loss)
         computation_weight = at_least_zero(computation_weight, "computation_weight")
+        if not is_price(computation_weight):
+            raise InvalidInputError(
+                f"computation_weight must be 0 or {PRICE_RANGE}, like a price, not {computation_weight:g}."
+            )
         self.forest = forest
         self.costs = FeatureCosts.of(costs).resolve(forest.n_features, forest.feature_names)
         X = forest.prepare_rows(X_cost, "X_cost")

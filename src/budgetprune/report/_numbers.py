@@ -11,17 +11,19 @@ def short(number: float, n_digits: int = 5) -> float:
 
 
 def amount(number: float) -> str:
-    """An average cost with three digits: 0.0420, 2.31, 12.3, 1,234."""
+    """An average cost with three digits: 0.0420, 2.31, 12.3, 1,234, 1.26e-09."""
     if number == 0:
         return "0"
+    if not 1e-6 <= abs(number) < 1e15:
+        return f"{number:.2e}"
     n_decimals = 2 - int(np.floor(np.log10(abs(number))))
     return f"{number:,.{min(max(n_decimals, 0), 6)}f}"
 
 
 def plain(number: float) -> str:
     """A price or the cost of one row, which often is a whole number: 3, 2.5, 1,234."""
-    text = amount(number)
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text, e, exponent = amount(number).partition("e")
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + e + exponent
 
 
 def share(fraction: float) -> str:

@@ -195,7 +195,8 @@ def bars(cost: NDArray[np.float64]) -> Bars:
     usual = float(np.quantile(cost, 1 - MOST_BEYOND, method="inverted_cdf"))
     is_open = FAR * usual < largest and usual > 0
     # Sums of a few prices are multiples of something, which is their width then.
-    step = float(np.gcd.reduce(np.round(np.unique(cost) / FINEST).astype(np.int64))) * FINEST
+    multiples = np.round(np.unique(cost) / FINEST)
+    step = float(np.gcd.reduce(multiples.astype(np.int64))) * FINEST if multiples[-1] < 2**53 else 0.0
     n_steps = np.round(cost / step) if step > 0 else cost
     reach = usual if is_open else largest
     if 0 < reach <= 2 * N_BARS * step and np.allclose(n_steps * step, cost, rtol=0, atol=1e-3 * step):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from budgetprune._price_lists import listed
+from budgetprune._price_lists import PRICE_RANGE, is_price, listed
 from budgetprune._spreadsheets import escape_formula, unescape_formula
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
@@ -179,6 +179,11 @@ def _price(written: str, name: str, place: str) -> float:
     if not 0 <= price < math.inf:
         raise InvalidInputError(
             f"the cost of {name!r} in {place} is {written!r}, but must be a number of at least 0 (2.5, say)."
+        )
+    if not is_price(price):
+        raise InvalidInputError(
+            f"the cost of {name!r} in {place} is {written!r}, but must be 0 or {PRICE_RANGE}; count in "
+            "another unit."
         )
     return price
 

@@ -27,8 +27,9 @@ const threeDigits = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, m
 const fewDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const oneDecimal = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
-const amount = (x) => (x === 0 ? "0" : Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : threeDigits.format(x));
-const plain = (x) => fewDigits.format(x);
+const isExtreme = (x) => x !== 0 && (Math.abs(x) < 1e-6 || Math.abs(x) >= 1e15);
+const amount = (x) => (x === 0 ? "0" : isExtreme(x) ? x.toExponential(2) : Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : threeDigits.format(x));
+const plain = (x) => (isExtreme(x) ? Number(x.toPrecision(3)).toExponential() : fewDigits.format(x));
 const inCents = (x) => (x > 0 && x < 0.005 ? "< 0.01" : x.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
 const percent = (x) => (x > 0 && x < 0.005 ? "<\u00a01\u00a0%" : x > 0.995 && x < 1 ? ">\u00a099\u00a0%" : `${Math.round(100 * x)}\u00a0%`);
 const score = (x) => (isAccuracy ? `${(100 * x).toFixed(1)}\u00a0%` : x.toFixed(3));
