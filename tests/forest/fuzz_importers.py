@@ -58,7 +58,9 @@ def crashes(make: Callable[[], Any]) -> bool:
     if process == 0:
         signal.alarm(SECONDS_PER_CASE // 2)
         with contextlib.suppress(Exception):
-            make()
+            model = make()
+            if hasattr(model, "model_to_string"):  # the importer asks LightGBM for it, and 4.6 may crash
+                model.model_to_string()
         os._exit(0)
     return os.waitpid(process, 0)[1] != 0
 

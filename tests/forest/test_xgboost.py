@@ -359,7 +359,7 @@ def refused() -> dict[str, Any]:
         ),
         "takes -1.0 for a missing value": lambda: classifier(**SMALL, missing=-1.0).fit(X, three),
         "has no trees": lambda: classifier(n_estimators=0).fit(X, two),
-        "single class": lambda: classifier(**SMALL).fit(X, np.zeros(N_ROWS)),
+        "single class": lambda: classifier(**SMALL, base_score=0.5).fit(X, np.zeros(N_ROWS)),
     }
 
 

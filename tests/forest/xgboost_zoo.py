@@ -176,7 +176,7 @@ ZOO: dict[str, Callable[[], Any]] = CLEAN | {
     "logistic, capped stumps": fitted(
         CLASSIFIER(n_estimators=3, max_depth=1, max_delta_step=0.2), two_classes
     ),
-    "logistic, one class": trained("binary:logistic", one_class),
+    "logistic, one class": trained("binary:logistic", one_class, base_score=0.5),
     "logistic, constrained": fitted(
         CLASSIFIER(**SMALL, monotone_constraints=(1, -1, 0, 0, 0, 0)), two_classes
     ),
