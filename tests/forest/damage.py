@@ -28,10 +28,12 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from ..fuzzing import FLOATS, INTEGERS
 
 N_ROWS, N_FEATURES, CATEGORIES = 90, 5, 4
+NAMES = tuple(f"Column_{k}" for k in range(N_FEATURES))
+CONFIG = json.dumps({"learner": {"gradient_booster": {"tree_train_param": {"lambda": "1"}}}})
 ODD = [None, True, "", "many", [], {}, [[1, 2], [3]], "nan", -1, 10**30]
 
 Rng = np.random.Generator
-Damaged = Callable[[], Any]  # makes the model; a library may crash on the way
+Damaged = Callable[[], Any]  # makes the model, or a stub of it; a library may crash on the way
 
 
 @cache
@@ -111,10 +113,10 @@ def genuine_models() -> Iterator[Any]:
         booster = xgb.Booster()
         booster.load_model(bytearray(content))
         yield booster
-        yield XGBoostStub(json.loads(content), CONFIG)
+        yield XGBoostStub(content)
     for text in lightgbm_models():
         yield lgb.Booster(model_str=text)
-        yield LightGBMStub(text, None)
+        yield LightGBMStub(text)
     yield from map(pickle.loads, sklearn_models())
 
 
@@ -261,11 +263,12 @@ def fill(rng: Rng, array: np.ndarray) -> None:
 class XGBoostStub:
     """What the importer asks of a Booster, without the library, which would refuse or crash on much of it."""
 
-    def __init__(self, document: dict[str, Any], config: str) -> None:
-        self._document, self._config = document, config
+    def __init__(self, content: bytes, config: str = CONFIG) -> None:
+        self._content, self._config = content, config
 
     def save_raw(self, kind: str) -> bytearray:
-        return bytearray(json.dumps(self._document), "utf-8")
+        assert kind == "json"
+        return bytearray(self._content)
 
     def save_config(self) -> str:
         return self._config
@@ -274,24 +277,24 @@ class XGBoostStub:
 class LightGBMStub:
     """The same for LightGBM."""
 
-    def __init__(self, text: str, pandas_categorical: Any) -> None:
-        self._text, self.pandas_categorical = text, pandas_categorical
+    def __init__(self, text: str, pandas_categorical: Any = None, names: tuple[str, ...] = NAMES) -> None:
+        self._text, self._names, self.pandas_categorical = text, names, pandas_categorical
 
     def model_to_string(self) -> str:
         return self._text
 
     def num_feature(self) -> int:
-        return N_FEATURES
+        return len(self._names)
 
     def feature_name(self) -> list[str]:
-        return [f"Column_{k}" for k in range(N_FEATURES)]
+        return list(self._names)
 
 
 # Importers go by the names of classes.
 for stub, module in ((XGBoostStub, "xgboost.core"), (LightGBMStub, "lightgbm.basic")):
     stub.__module__, stub.__name__, stub.__qualname__ = module, "Booster", "Booster"
 
-CONFIG = json.dumps({"learner": {"gradient_booster": {"tree_train_param": {"lambda": "1"}}}})
+# Stubs of the kinds without that word hold what the library has loaded and written again.
 KINDS = ("xgboost", "xgboost stub", "lightgbm", "lightgbm stub", "sklearn", "sklearn")
 
 
@@ -306,13 +309,12 @@ def damaged_model(seed: int) -> tuple[str, Damaged]:
         document = json.loads(models[rng.integers(len(models))])
         for _ in range(n_times):
             damage_document(rng, document)
+        content = json.dumps(document).encode()
         if kind == "xgboost stub":
-            return XGBoostStub(document, CONFIG)
+            return XGBoostStub(content)
         booster = xgb.Booster()
-        booster.load_model(bytearray(json.dumps(document), "utf-8"))
-        booster.save_raw("json")  # what the importer will ask for: if that crashes, it is the library
-        booster.save_config()
-        return booster
+        booster.load_model(bytearray(content))
+        return XGBoostStub(bytes(booster.save_raw("json")), booster.save_config())
 
     def of_lightgbm() -> Any:
         models = lightgbm_models()
@@ -323,8 +325,8 @@ def damaged_model(seed: int) -> tuple[str, Damaged]:
             known = [None, [list("abc")], [[0, 1]], [[[]]], "many", [3]][rng.integers(6)]
             return LightGBMStub(text, known)
         booster = lgb.Booster(model_str=text)
-        booster.model_to_string()
-        return booster
+        names = tuple(booster.feature_name())
+        return LightGBMStub(booster.model_to_string(), booster.pandas_categorical, names)
 
     def of_sklearn() -> Any:
         models = sklearn_models()

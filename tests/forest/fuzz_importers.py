@@ -2,9 +2,9 @@
 
 A damaged model must be refused with an error of the project, or give a forest that passes its checks and
 predicts. Cases run in a child process with limited memory, which tells what it is about to do. The libraries
-crash on some models: these are tried in a copy of the child first, and the child is started again if a
-library crashes in it nonetheless. A crash of the importer is a finding. In long runs, kernels check the
-bounds of every array.
+crash on some models, or damage their own memory: so a copy of the child loads these, and the child imports
+what the library wrote there. Where processes cannot be copied, the child is started again after a crash of
+the library. A crash of the importer is a finding. In long runs, kernels check the bounds of every array.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import contextlib
 import faulthandler
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -28,9 +29,9 @@ from budgetprune.errors import BudgetPruneError
 from budgetprune.forest._checks import check_forest
 
 from ..fuzzing import ROOT, SECONDS_PER_CASE, limit_memory, parse_options, predict_odd_rows, report
-from .damage import damaged_model, genuine_models
+from .damage import LightGBMStub, XGBoostStub, damaged_model, genuine_models
 
-LIBRARIES = ("xgboost", "lightgbm")  # kinds of models whose own code may crash
+STUBS: dict[str, Any] = {"xgboost": XGBoostStub, "lightgbm": LightGBMStub}  # of libraries that may crash
 _MOST_FEATURES = 10_000  # rows with more are left out: they take memory, and no importer
 
 # --- In the child -------------------------------------------------------------------------------------------
@@ -48,21 +49,43 @@ def judge(model: Any) -> str:
     return ""
 
 
-def crashes(make: Callable[[], Any]) -> bool:
-    """Whether a library does not survive making a model: tried in a copy of this process, where possible."""
+class CrashError(Exception):
+    """A library did not survive making a model."""
+
+
+def make_apart(kind: str, make: Callable[[], Any]) -> Any:
+    """Make the stub of a model in a copy of this process, if there can be one.
+
+    Libraries may also damage their memory and go on, so that something else fails later.
+    """
     if not hasattr(os, "fork"):
-        return False
+        return make()
+    out, into = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # threads that the copy does not need stay behind
         process = os.fork()
     if process == 0:
         signal.alarm(SECONDS_PER_CASE // 2)
-        with contextlib.suppress(Exception):
-            model = make()
-            if hasattr(model, "model_to_string"):  # the importer asks LightGBM for it, and 4.6 may crash
-                model.model_to_string()
-        os._exit(0)
-    return os.waitpid(process, 0)[1] != 0
+        status = 1
+        with contextlib.suppress(Exception), os.fdopen(into, "wb") as pipe:
+            try:
+                answer = (vars(make()), None)
+            except Exception as error:
+                answer = ({}, type(error).__name__)
+            pickle.dump(answer, pipe)
+            status = 0
+        os._exit(status)
+    os.close(into)
+    with os.fdopen(out, "rb") as pipe:
+        content = pipe.read()
+    if os.waitpid(process, 0)[1] != 0:
+        raise CrashError
+    fields, error = pickle.loads(content)
+    if error is not None:
+        raise ValueError(error)
+    stub = object.__new__(STUBS[kind])
+    vars(stub).update(fields)
+    return stub
 
 
 def run_cases(first: int, n_cases: int, tell: Any) -> None:
@@ -78,13 +101,13 @@ def run_cases(first: int, n_cases: int, tell: Any) -> None:
         kind, make = damaged_model(seed)
         tell("loading", seed, kind)
         faulthandler.dump_traceback_later(SECONDS_PER_CASE, exit=True)
-        if kind in LIBRARIES and crashes(make):
+        try:
+            model = make_apart(kind, make) if kind in STUBS else make()
+        except CrashError:
             tell("done", seed, f"{kind}: the library crashed")
             continue
-        try:
-            model = make()
-        except Exception as error:
-            tell("done", seed, f"{kind}: the library refuses it ({type(error).__name__})")
+        except Exception:
+            tell("done", seed, f"{kind}: the library refuses it")
             continue
         tell("importing", seed, kind)
         reason = judge(model)

@@ -6,6 +6,7 @@ is used as an index or a size is checked here.
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from typing import Any, NamedTuple
 
@@ -154,8 +155,15 @@ def _parameters(text: str) -> dict[str, str]:
 
 def _numbers(lines: list[str], dtype: Any) -> NDArray[Any]:
     joined = " ".join(lines)
-    # From a text without any number, numpy would read one.
-    return np.fromstring(joined, dtype=dtype, sep=" ") if joined.strip() else np.empty(0, dtype=dtype)
+    if not joined.strip():  # numpy would read one number
+        return np.empty(0, dtype=dtype)
+    with warnings.catch_warnings():
+        # Before numpy 2.4 it warns of what is no number, and leaves out the rest.
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return np.fromstring(joined, dtype=dtype, sep=" ")
+        except DeprecationWarning as warning:
+            raise ValueError(str(warning)) from None
 
 
 def _nodes(columns: dict[str, list[str]], n_leaves: NDArray[np.int64], start: NDArray[np.int64]) -> Nodes:
