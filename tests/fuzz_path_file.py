@@ -25,7 +25,7 @@ from budgetprune import BudgetWarning, FeatureCosts, InvalidInputError, PruningP
 
 from .archives import write_zeros
 from .boosters import boosted
-from .predictor.fuzz_model_file import SECONDS_PER_CASE, main, try_cases, use, walk
+from .predictor.fuzz_model_file import SECONDS_PER_CASE, main, try_cases, use, walk, warm_up
 from .predictor.mutations import EDITS, INTEGERS, TEXT_EDITS, Parts, mutate_bytes
 from .test_path import build_problem
 
@@ -255,6 +255,8 @@ def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     file = folder / "case"
     for content in originals():
         file.write_bytes(content)
+        forest = PruningPath.load(file).forest
+        warm_up(forest, FeatureCosts().resolve(forest.n_features))
         assert judge(file) is None
     return try_cases(first, n_cases, file, judge, accident, intents())
 

@@ -132,16 +132,13 @@ def end_of_subtree(forest: Forest, h: int, parent: int) -> int:
     return end_of_subtree(forest, int(forest.right[h]), h)
 
 
-def warm_up(file: Path) -> None:
+def warm_up(forest: Forest, costs: CostTable) -> None:
     """Have all kernels compiled before time and memory count."""
-    for original in originals():
-        file.write_bytes(original)
-        forest, costs, _ = load_model(file)
-        no_splits = np.zeros(forest.n_nodes, dtype=np.bool_)
-        for dtype, missing in product(INPUT_DTYPES, MISSING):
-            variant = replace(forest, input_dtype=dtype, missing=missing)
-            use(variant, costs)
-            use(variant.prune(no_splits), costs)
+    no_splits = np.zeros(forest.n_nodes, dtype=np.bool_)
+    for dtype, missing in product(INPUT_DTYPES, MISSING):
+        variant = replace(forest, input_dtype=dtype, missing=missing)
+        use(variant, costs)
+        use(variant.prune(no_splits), costs)
 
 
 def limit_memory() -> None:
@@ -156,9 +153,9 @@ def limit_memory() -> None:
 def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     """Run some cases of either kind here; count the reasons for refusals, "" for models that loaded."""
     file = folder / "case"
-    warm_up(file)
     for original in originals():
         file.write_bytes(original)
+        warm_up(*load_model(file)[:2])
         assert judge(file) is None
     return try_cases(first, n_cases, file, judge, accident, intents())
 
