@@ -26,7 +26,7 @@ from budgetprune import BudgetWarning, FeatureCosts, InvalidInputError, PruningP
 from .archives import write_zeros
 from .boosters import boosted
 from .fuzzing import INTEGERS, SECONDS_PER_CASE, walk
-from .predictor.fuzz_model_file import main, try_cases, use
+from .predictor.fuzz_model_file import main, try_cases, use, warm_up
 from .predictor.mutations import EDITS, TEXT_EDITS, Parts, mutate_bytes
 from .test_path import build_problem
 
@@ -256,6 +256,8 @@ def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     file = folder / "case"
     for content in originals():
         file.write_bytes(content)
+        forest = PruningPath.load(file).forest
+        warm_up(forest, FeatureCosts().resolve(forest.n_features))
         assert judge(file) is None
     return try_cases(first, n_cases, file, judge, accident, intents())
 

@@ -17,7 +17,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -77,9 +77,10 @@ class Archive:
             raise InvalidInputError("it holds something that is no array.")
 
     def describe(self, name: str) -> Entry:
-        """Read type and shape of an array, but not its content."""
+        """Read type (in the byte order of this machine) and shape of an array, but not its content."""
         with self._open(name) as handle:
-            return _read_entry(name, handle, self._size(name))[0]
+            entry, _ = _read_entry(name, handle, self._size(name))
+        return entry._replace(dtype=entry.dtype.newbyteorder("="))
 
     def read(self, name: str) -> NDArray[Any]:
         """Read an array."""
@@ -113,20 +114,6 @@ def check_archive(file: File) -> None:
     """Refuse a zip archive whose content is far larger than the file, before a library unpacks it."""
     with _open_members(file) as (members, n_bytes):  # of a large model, there are thousands
         _check_directory(members.infolist(), n_bytes)
-
-
-def check_names(names: Collection[str], known: Collection[str]) -> None:
-    """Refuse arrays that are unknown."""
-    unknown = sorted(set(names) - set(known))
-    if unknown:
-        raise InvalidInputError(f"it has an unknown array, {reprlib.repr(unknown[0])}.")
-
-
-def check_types(entries: Mapping[str, Entry], dtypes: Mapping[str, Any]) -> None:
-    """Refuse arrays of another type than they must have; None: any that is storable."""
-    for name, entry in entries.items():
-        if dtypes[name] is not None and entry.dtype.newbyteorder("=") != dtypes[name]:
-            raise InvalidInputError(f"{name} must be an array of {np.dtype(dtypes[name])}.")
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune._archive import Archive, check_names, check_types, open_archive, unpacked_limit
+from budgetprune._archive import Archive, open_archive, unpacked_limit
 from budgetprune._files import written_atomically
 from budgetprune._forest_parts import put_together, take_apart, written
 from budgetprune._path_checks import stored_path
@@ -33,6 +33,7 @@ from budgetprune.forest._checks import ARRAYS as FOREST_ARRAYS
 from budgetprune.forest._checks import PER_NODE, TWO_DIMENSIONAL
 from budgetprune.path import ARRAYS, PruningPath
 from budgetprune.predictor._model_container import LONGEST_HEADER
+from budgetprune.predictor._model_file import check_arrays
 from budgetprune.predictor._model_json import read_json, write_json
 
 FORMAT, VERSION = "budgetprune path", 2  # 2: boosted forests
@@ -122,9 +123,8 @@ def _read(file: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArr
         if header.keys() != _HEADER_KEYS:
             raise InvalidInputError(f"its header must have the keys {', '.join(sorted(_HEADER_KEYS))}.")
         names = [name for name in archive.names if name != "header"]
-        check_names(names, _DTYPES)
         entries = {name: archive.describe(name) for name in names}
-        check_types(entries, _DTYPES)
+        check_arrays(entries, _DTYPES)
         _check_shapes(entries, archive.n_bytes)
         return header, {name: archive.read(name) for name in names}
 

@@ -114,24 +114,21 @@ def check_predictor(predictor: BudgetPredictor, rows: np.ndarray) -> None:
         np.testing.assert_array_equal(predictor.decide(row).label, simulation.label[0])
 
 
-def warm_up(file: Path) -> None:
+def warm_up(forest: Forest, costs: CostTable) -> None:
     """Have all kernels compiled before time and memory count."""
-    for original in originals():
-        file.write_bytes(original)
-        forest, costs, _ = load_model(file)
-        no_splits = np.zeros(forest.n_nodes, dtype=np.bool_)
-        for dtype, missing in product(INPUT_DTYPES, MISSING):
-            variant = replace(forest, input_dtype=dtype, missing=missing)
-            use(variant, costs)
-            use(variant.prune(no_splits), costs)
+    no_splits = np.zeros(forest.n_nodes, dtype=np.bool_)
+    for dtype, missing in product(INPUT_DTYPES, MISSING):
+        variant = replace(forest, input_dtype=dtype, missing=missing)
+        use(variant, costs)
+        use(variant.prune(no_splits), costs)
 
 
 def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     """Run some cases of either kind here; count the reasons for refusals, "" for models that loaded."""
     file = folder / "case"
-    warm_up(file)
     for original in originals():
         file.write_bytes(original)
+        warm_up(*load_model(file)[:2])
         assert judge(file) is None
     return try_cases(first, n_cases, file, judge, accident, intents())
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from budgetprune._arrays import frozen
 from budgetprune._forest_parts import put_together, take_apart, written
+from budgetprune._stored_arrays import Entry
 from budgetprune.costs import CostTable, check_cost_table
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
@@ -116,7 +117,7 @@ def _load(file: File, skip: tuple[str, ...]) -> tuple[Parts, Sections]:
         return (forest, costs, _check_options(header["options"])), sections
 
 
-def check_arrays(arrays: Mapping[str, NDArray[Any]], dtypes: Mapping[str, Any]) -> None:
+def check_arrays(arrays: Mapping[str, NDArray[Any] | Entry], dtypes: Mapping[str, Any]) -> None:
     """Raise unless all arrays are known, and of the type that they must be of (None: any)."""
     for name, array in arrays.items():
         if name not in dtypes:
