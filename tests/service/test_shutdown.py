@@ -20,7 +20,7 @@ def model(tmp_path):
 
 
 def head(body: bytes) -> bytes:
-    lines = ["POST /v1/decide HTTP/1.1", "host: here", "content-type: application/json"]
+    lines = ["POST /v1/decide HTTP/1.1", "host: localhost", "content-type: application/json"]
     return "\r\n".join([*lines, f"content-length: {len(body)}", "", ""]).encode()
 
 
@@ -36,7 +36,7 @@ def test_a_slow_client_is_answered(model):
     body = json.dumps({"values": row}).encode()
     with running(model) as service, service.connect() as slow, service.connect() as idle:
         slow.sendall(head(body) + body[:20])
-        idle.sendall(b"GET /healthz HTTP/1.1\r\nhost: here\r\n\r\n")
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
         answer = b""
         while not answer.endswith(b"}"):
             answer += idle.recv(1000)
@@ -55,6 +55,6 @@ def test_a_slow_client_is_answered(model):
 
 def test_a_client_that_never_ends_is_cut_off(model):
     with running(model, "--grace", "1") as service, service.connect() as stuck:
-        stuck.sendall(b"GET /healthz HTTP/1.1\r\nhost: here\r\n\r\n" + head(b"x" * 100))
+        stuck.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n" + head(b"x" * 100))
         assert stuck.recv(1000).startswith(b"HTTP/1.1 200 ")  # so the second request has been seen as well
         assert service.end(signal.SIGINT) == 0
