@@ -57,6 +57,11 @@ def test_a_host_that_is_none(monkeypatch, capfd):
         check_failure(run(monkeypatch, capfd, "serve", MODEL, "--host", host), f"cannot listen at {host}")
 
 
+def test_allowed_hosts_that_are_none(monkeypatch, capfd):
+    words = ["serve", MODEL, "--allowed-hosts", "api.example,http://api.example"]
+    check_failure(run(monkeypatch, capfd, *words), "--allowed-hosts: 'http://api.example' is not a host", 2)
+
+
 @pytest.mark.parametrize(
     ("package", "extra"), [("typer", "cli"), ("fastapi", "serve"), ("uvicorn", "serve"), ("orjson", "serve")]
 )

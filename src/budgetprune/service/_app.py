@@ -228,7 +228,7 @@ def _answer_head(app: FastAPI, path: str) -> None:
     document["head"] = document["get"] | {"operationId": operation, "responses": responses}
     for route in app.routes:
         if isinstance(route, APIRoute) and route.path == path:
-            route.methods.add("HEAD")
+            route.methods = {*(route.methods or ()), "HEAD"}
 
 
 def _description(predictor: BudgetPredictor, catalogue: Catalogue) -> bytes:

@@ -71,6 +71,7 @@ class Connection(HttpToolsProtocol):
         self._write_timer: asyncio.TimerHandle | None = None
         self._unproductive = 0  # bytes since a request began, its headers ended, or a part of its body came
         self._unread = b""
+        self._asks_for_upgrade = False
         self._is_over = False  # nothing is read any more
         self._refusal = b""  # sent once all requests before are answered
         self._unanswered: deque[Any] = deque()  # uvicorn's cycles of request and response
@@ -145,16 +146,26 @@ class Connection(HttpToolsProtocol):
         self._unproductive += len(data)
         try:
             self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            # There is nothing to upgrade to: the request is answered as it is, and is the last one.
-            self._is_over = True
-            if self._unanswered:
-                self._unanswered[-1].keep_alive = False
+        except httptools.HttpParserUpgrade as upgrade:
+            self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError:
             self._refuse(BAD_REQUEST, "this is no HTTP request.")
         if self._unproductive > self._limits.header_bytes:
             limit = self._limits.header_bytes
             self._refuse(LARGE_HEADERS, f"the headers have more than {limit} bytes, which is the limit.")
+
+    def _ignore_upgrade(self, rest: bytes) -> None:
+        """Read a request again as if it had not asked for another protocol: the parser skips its body."""
+        start = b"%b %b HTTP/%b" % (
+            self.parser.get_method(),
+            self.url,
+            self.parser.get_http_version().encode(),
+        )
+        headers = [name + b": " + value for name, value in self.headers if name != b"upgrade"]
+        self.parser = httptools.HttpRequestParser(self)
+        self._asks_for_upgrade = False
+        self._stage += N_STAGES - BODY
+        self._feed(b"\r\n".join([start, *headers, b"", rest]))
 
     def on_message_begin(self) -> None:
         """See httptools."""
@@ -172,6 +183,9 @@ class Connection(HttpToolsProtocol):
             self._stop(LARGE_HEADERS, message)
         if self._shared.is_draining:
             self._stop(BUSY, STOPPING)
+        if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
+            self._asks_for_upgrade = True
+            return
         super().on_headers_complete()
         self._unanswered.append(self.cycle)
         self.headers = []  # trailers are not headers
@@ -187,6 +201,8 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """See httptools."""
+        if self._asks_for_upgrade:
+            return
         self._stage += 1
         super().on_message_complete()
         if self._unanswered:

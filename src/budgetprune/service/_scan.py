@@ -45,7 +45,7 @@ def measure(raw: bytes, row_ends: NDArray[np.int64]) -> Sizes:
     return Sizes(depth, containers, is_closed, n_rows, (begin, end))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+@njit(cache=True)
 def _measure(text: NDArray[np.uint8], row_ends: NDArray[np.int64]) -> tuple[int, int, bool, int, int, int]:
     depth, deepest, containers = 0, 0, 0
     n_rows, begin, end = 0, -1, -1
