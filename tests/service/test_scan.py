@@ -23,6 +23,7 @@ VALUES = st.recursive(
 )
 SPACES = st.sampled_from(["", " ", "\n\t\r "])
 LIMITS = Limits()
+SETTINGS = settings(max_examples=100, deadline=None, derandomize=True, database=None)
 
 
 def depth(value) -> int:
@@ -42,7 +43,7 @@ def write(value, space: str, *, is_ascii: bool) -> bytes:
 
 
 @pytest.mark.nojit
-@settings(max_examples=100, deadline=None)
+@SETTINGS
 @given(VALUES, SPACES, st.booleans())
 def test_sizes(value, space, is_ascii):
     raw = write(value, space, is_ascii=is_ascii)
@@ -54,7 +55,7 @@ def test_sizes(value, space, is_ascii):
         assert part.containers <= sizes.containers
 
 
-@settings(max_examples=100, deadline=None)
+@SETTINGS
 @given(st.lists(VALUES, max_size=6), SPACES, st.booleans())
 @example([], " ", True)
 @example([[], {}], "", True)
@@ -64,7 +65,7 @@ def test_rows(rows, space, is_ascii):
     assert list(parse_rows(raw, LIMITS)) == rows == orjson.loads(raw)["rows"]
 
 
-@settings(max_examples=200, deadline=None)
+@SETTINGS
 @given(VALUES, st.binary(max_size=3), st.randoms(use_true_random=False))
 def test_broken_batches_are_refused_exactly_if_they_are_broken(value, noise, random):
     """Whatever a parser makes of the whole text, the rows of it are the same."""

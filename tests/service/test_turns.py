@@ -94,7 +94,7 @@ def test_bytes_of_all_bodies():
     assert refusal.value.status == 503
     with pytest.raises(ClientDisconnect):
         receive(40, ends=False)
+    bodies.release(first)
     with pytest.raises(RefusedError, match="more than 80 bytes"):
-        bodies.release(first)
         receive(81)
     assert len(receive(80)) == 80

@@ -26,6 +26,8 @@ PIECE = 4 * KIB
 # Seconds that a refused client has to read the refusal. Closing at once would discard the refusal with what
 # the client is still sending.
 LINGER = 1.0
+# Seconds from the end of a timeout to its effect.
+LATE = 0.01
 STOPPING = "the service is stopping; send the request again, as Retry-After says."
 
 # A connection goes through these stages again and again.
@@ -68,6 +70,7 @@ class Connection(HttpToolsProtocol):
         self._stage = IDLE  # counts up; its remainder by N_STAGES is what is being read
         self._timed_stage = IDLE
         self._timer: asyncio.TimerHandle | None = None
+        self._is_late = False
         self._write_timer: asyncio.TimerHandle | None = None
         self._unproductive = 0  # bytes since a request began, its headers ended, or a part of its body came
         self._unread = b""
@@ -229,6 +232,7 @@ class Connection(HttpToolsProtocol):
 
     def _set_timer(self) -> None:
         self._cancel_timer()
+        self._is_late = False
         self._timed_stage = self._stage
         stage = self._stage % N_STAGES
         if stage != IDLE and not self._is_over:
@@ -242,13 +246,21 @@ class Connection(HttpToolsProtocol):
 
     def _time_out(self) -> None:
         stage = self._stage % N_STAGES
-        if stage == BODY and self.flow.read_paused:
+        if not self._is_late:
+            # What has come while the process did something else, or nothing, is read first.
+            self._is_late = True
+            self._timer = self.loop.call_later(LATE, self._time_out)
+        elif stage == BODY and self.flow.read_paused:
             self._set_timer()  # the client would go on if we let it
         elif stage == IDLE or (stage == BODY and not self._unanswered):
             self.transport.close()
         else:
             part = "headers" if stage == HEAD else "body"
             self._refuse(TOO_LATE, f"the {part} of the request took too long to arrive.")
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close the connection, unless a request has come meanwhile. Called by uvicorn's timer."""
+        self.timeout_keep_alive_task = self.loop.call_later(LATE, super().timeout_keep_alive_handler)
 
     # --- The end --------------------------------------------------------------------------------------------
 

@@ -28,6 +28,8 @@ ARRIVING = 0.1
 # Seconds between two looks at what is still to be done.
 TICK = 0.02
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 _log = logging.getLogger("uvicorn.error")
 
 
@@ -88,7 +90,7 @@ def run(
             timeout_keep_alive=limits.keep_alive,  # type: ignore[arg-type]  # any number will do
         )
         # Once all is answered, uvicorn raises the signal again, for whoever handled it before.
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             signal.signal(number, _leave)
         # Libraries and the model stay: looking for garbage among them would take 100 ms each time.
         gc.collect()
@@ -203,4 +205,6 @@ def _warm_up(predictor: BudgetPredictor) -> None:
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # a second one would end the process with another status
     raise SystemExit(0)
