@@ -63,7 +63,8 @@ class Limits:
             limit = getattr(self, field.name)
             if field.name in _TIMES:
                 if not (limit > 0 and math.isfinite(limit)):
-                    raise InvalidInputError(f"the limit {field.name} must be more than 0, not {limit}.")
+                    message = f"the limit {field.name} must be seconds, finite and above 0, not {limit}."
+                    raise InvalidInputError(message)
             elif limit is not None and limit < 1:
                 raise InvalidInputError(f"the limit {field.name} must be at least 1, not {limit}.")
 

@@ -57,9 +57,19 @@ def test_a_host_that_is_none(monkeypatch, capfd):
         check_failure(run(monkeypatch, capfd, "serve", MODEL, "--host", host), f"cannot listen at {host}")
 
 
-def test_allowed_hosts_that_are_none(monkeypatch, capfd):
-    words = ["serve", MODEL, "--allowed-hosts", "api.example,http://api.example"]
-    check_failure(run(monkeypatch, capfd, *words), "--allowed-hosts: 'http://api.example' is not a host", 2)
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        (
+            "--allowed-hosts",
+            "api.example,http://api.example",
+            "allowed hosts: 'http://api.example' is not a host",
+        ),
+        ("--body-timeout", "inf", "body_timeout must be seconds, finite and above 0, not inf"),
+    ],
+)
+def test_options_that_are_wrong(monkeypatch, capfd, option, value, words):
+    check_failure(run(monkeypatch, capfd, "serve", MODEL, option, value), words, 2)
 
 
 @pytest.mark.parametrize(

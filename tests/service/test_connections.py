@@ -282,5 +282,5 @@ def test_there_are_descriptors_left(monkeypatch, n_descriptors, asked, expected)
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
 def test_timeouts_that_are_none(seconds):
-    with pytest.raises(InvalidInputError, match="header_timeout must be more than 0"):
+    with pytest.raises(InvalidInputError, match="header_timeout must be seconds, finite and above 0"):
         Limits(header_timeout=seconds)

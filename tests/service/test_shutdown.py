@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -59,6 +60,7 @@ def test_what_is_in_the_backlog_is_answered(model):
         connections = [stack.enter_context(service.connect()) for _ in range(32)]
         for connection in (kept, *connections):
             connection.sendall(DECIDE)
+        time.sleep(0.3)  # by then it is time to look for signals
         service.process.send_signal(signal.SIGTERM)
         service.process.send_signal(signal.SIGCONT)
         for found in (reader, *map(Reader, connections)):

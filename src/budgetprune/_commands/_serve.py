@@ -109,7 +109,7 @@ def serve(
             when_ready=tell,
         )
     except InvalidInputError as error:
-        fail(f"--allowed-hosts: {error}", WRONG)
+        fail(str(error), WRONG)
     except OSError as error:
         fail(f"cannot listen at {host}, port {port}: {error}; choose another --port, or 0 for any.")
 

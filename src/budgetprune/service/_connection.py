@@ -221,7 +221,9 @@ class Connection(HttpToolsProtocol):
             self._read_on()
             self._set_timer()
             self._hold()
-        if not self._unanswered:
+        if self._unanswered:
+            self._unset_keepalive_if_required()
+        else:
             self._shared.waiting[self] = self.loop.time()
             if self._stage % N_STAGES == HEAD:
                 self._unset_keepalive_if_required()

@@ -90,7 +90,8 @@ def _checked(name: str) -> str:
     bare = name[1:-1] if name.startswith("[") and name.endswith("]") else name
     if _address(bare) is None and not re.fullmatch(r"[\w-]+(\.[\w-]+)*\.?", bare):
         raise InvalidInputError(
-            f"{name!r} is not a host name; give a name or an address without scheme, port and path, or '*'."
+            f"allowed hosts: {name!r} is not a host name; give a name or an address without scheme, port and "
+            "path, or '*'."
         )
     return _canonical(bare)
 
