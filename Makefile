@@ -33,17 +33,21 @@ test-browser: $(VENV)/installed-test
 	$(BIN)/python -m tests.report.browser
 	$(BIN)/python -m pytest tests/report/test_browser.py
 
-# 20,000 damaged and hostile inputs for each fuzzer, which takes minutes: the tests try a few hundred.
+# Damaged and hostile inputs, CASES for each fuzzer, which takes minutes: the tests try a few of each.
 CASES ?= 20000
+# A conversation with the service is slow, because timeouts are part of it.
+CONNECTION_CASES = $$(($(CASES) / 100 + 1))
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.predictor.fuzz_model_file --cases $(CASES)
 	$(BIN)/python -m tests.fuzz_path_file --cases $(CASES)
 	$(BIN)/python -m tests.forest.fuzz_importers --cases $(CASES)
+	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)
 
-# A few hundred requests to every endpoint, other ones each time; the tests try a few, always the same.
+# A few hundred requests to every endpoint, other ones each time, and odd connections.
 fuzz-service: export BUDGETPRUNE_FUZZ ?= 300
 fuzz-service: $(VENV)/installed-test
 	$(BIN)/python -m pytest tests/service/test_fuzz.py
+	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)
 
 check: $(VENV)/installed-check
 	$(BIN)/ruff check .

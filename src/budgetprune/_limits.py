@@ -1,34 +1,95 @@
-"""How much one request may ask for."""
+"""Limits of the service: what one request may ask for, and what one client may hold."""
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass, fields
 
 from budgetprune.errors import InvalidInputError
 
-MIB = 2**20
+KIB, MIB = 2**10, 2**20
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request may ask for.
+    """What one request may ask for, and what one client may hold.
 
     Attributes
     ----------
     body : int
-        Bytes of a request about one example.
+        Bytes of a request about one example, and of each row of a batch.
     batch_rows : int
         Rows of a batch.
     batch_body : int
-        Bytes of a batch. It is parsed in one go, so this also bounds how long other requests have to wait.
+        Bytes of a batch.
+    all_bodies : int
+        Bytes of all bodies that are being received or wait for their turn.
+    depth : int
+        How deep lists and objects may be nested.
+    containers : int
+        Lists and objects in a request about one example. A batch may have five more for each row.
+    header_bytes : int
+        Bytes of a request line with all headers, or of the trailers of a chunked body.
+    headers : int
+        Number of headers.
+    connections : int, optional
+        Connections that are open at one time. None: 1000, or fewer if the process may have fewer descriptors.
+    header_timeout : float
+        Seconds from the first byte of a request, or from the beginning of a connection, to the last header.
+    body_timeout : float
+        Seconds from the last header to the end of the body; also how long a client may not read its answer.
+    keep_alive : float
+        Seconds that a connection may be idle between two requests.
+
+    The limits on headers, connections and time hold for `run`. Another server has its own.
     """
 
     body: int = MIB
     batch_rows: int = 1000
     batch_body: int = 8 * MIB
+    all_bodies: int = 64 * MIB
+    depth: int = 32
+    containers: int = 1000
+    header_bytes: int = 32 * KIB
+    headers: int = 100
+    connections: int | None = None
+    header_timeout: float = 10.0
+    body_timeout: float = 30.0
+    keep_alive: float = 5.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             limit = getattr(self, field.name)
-            if limit < 1:
+            if field.name in _TIMES:
+                if not (limit > 0 and math.isfinite(limit)):
+                    message = f"the limit {field.name} must be seconds, finite and above 0, not {limit}."
+                    raise InvalidInputError(message)
+            elif limit is not None and limit < 1:
                 raise InvalidInputError(f"the limit {field.name} must be at least 1, not {limit}.")
+
+
+_TIMES = frozenset({"header_timeout", "body_timeout", "keep_alive"})
+
+MOST_CONNECTIONS = 1000
+# Descriptors that are left for the listener, the event loop, files and sockets that are being closed.
+RESERVE = 64
+# Windows has no such limit, but its select() watches no more sockets.
+MOST_SOCKETS = 512
+
+
+def connection_limit(limits: Limits) -> int:
+    """Connections that may be open at one time, so that there are always descriptors left."""
+    n_descriptors = _descriptors()
+    spare = max(n_descriptors - RESERVE, n_descriptors // 2, 1)
+    return min(limits.connections or MOST_CONNECTIONS, spare)
+
+
+def _descriptors() -> int:
+    """Descriptors that this process may have."""
+    try:
+        import resource
+    except ImportError:
+        return MOST_SOCKETS
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft

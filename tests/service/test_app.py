@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from budgetprune import BudgetPredictor, Forest, InvalidInputError
-from budgetprune.service import Limits, _app, create_app
+from budgetprune.service import Limits, _turns, create_app
 from budgetprune.service._metrics import MOST_SOURCES, OTHER
 
 from ..golden.write import MODELS
@@ -127,7 +127,7 @@ def test_two_apps_count_apart():
 
 def test_others_have_their_turn_during_a_batch(monkeypatch):
     """With turns of no length, a health check is answered before the batch that came first."""
-    monkeypatch.setattr(_app, "TURN", 0.0)
+    monkeypatch.setattr(_turns, "TURN", 0.0)
     app = create_app(predictor("classes"))
     order = []
 

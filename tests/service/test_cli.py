@@ -58,6 +58,21 @@ def test_a_host_that_is_none(monkeypatch, capfd):
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        (
+            "--allowed-hosts",
+            "api.example,http://api.example",
+            "allowed hosts: 'http://api.example' is not a host",
+        ),
+        ("--body-timeout", "inf", "body_timeout must be seconds, finite and above 0, not inf"),
+    ],
+)
+def test_options_that_are_wrong(monkeypatch, capfd, option, value, words):
+    check_failure(run(monkeypatch, capfd, "serve", MODEL, option, value), words, 2)
+
+
+@pytest.mark.parametrize(
     ("package", "extra"), [("typer", "cli"), ("fastapi", "serve"), ("uvicorn", "serve"), ("orjson", "serve")]
 )
 def test_an_extra_that_is_not_installed(monkeypatch, capfd, package, extra):

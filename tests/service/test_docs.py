@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
 from budgetprune import BudgetPredictor
-from budgetprune._limits import Limits
-from budgetprune.service import _app
+from budgetprune._commands._serve import serve
+from budgetprune._limits import MOST_CONNECTIONS, RESERVE, Limits
+from budgetprune.service import _app, run
 from budgetprune.service._metrics import MOST_SOURCES
+from budgetprune.service._server import ARRIVING
+from budgetprune.service._turns import TURN
 
 from .models import predictor, rows
 
@@ -48,4 +52,36 @@ def test_endpoints_and_limits():
     assert f"`--max-batch` rows ({Limits.batch_rows})" in TEXT
     assert f"`--max-body` ({Limits.body // 2**20} MiB)" in TEXT
     assert f"`--max-batch-body` ({Limits.batch_body // 2**20} MiB)" in TEXT
+    assert (
+        f"`--max-header-bytes` ({Limits.header_bytes // 2**10} KiB) or `--max-headers` ({Limits.headers})"
+        in TEXT
+    )
+    assert f"nested deeper than {Limits.depth}." in TEXT
+    assert f"More than {Limits.containers} lists and objects" in TEXT
+    assert f"({Limits.all_bodies // 2**20} MiB in all)" in TEXT
     assert f"from the {MOST_SOURCES + 1}st source" in TEXT
+
+
+def test_connections():
+    for option, seconds in (
+        ("--header-timeout", Limits.header_timeout),
+        ("--body-timeout", Limits.body_timeout),
+        ("--keep-alive", Limits.keep_alive),
+    ):
+        assert f"| `{option}` | {seconds:g} s |" in TEXT
+    assert f"| `--max-connections` | {MOST_CONNECTIONS} |" in TEXT
+    assert f"fewer than {MOST_CONNECTIONS + RESERVE} descriptors" in TEXT
+    assert f"of which {RESERVE} are kept" in TEXT
+    defaults = {name: found.default for name, found in inspect.signature(run).parameters.items()}
+    assert f"`--drain` seconds ({defaults['drain']})" in TEXT
+    assert f"`--grace` seconds ({defaults['grace']})" in TEXT
+    assert f"within {ARRIVING} s" in TEXT
+    assert f"turns of {1000 * TURN:g} ms" in TEXT
+
+
+def test_options():
+    """Every option of the command is told."""
+    options = set(re.findall(r"`(--[\w-]+)", TEXT))
+    known = {"--" + name.replace("_", "-") for name in inspect.signature(serve).parameters} - {"--model"}
+    assert options <= known
+    assert known - options == {"--log-level"}

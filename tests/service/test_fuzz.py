@@ -63,7 +63,7 @@ def test_in_process(case, request):
 def test_over_a_socket(service, mode):
     schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json", config=CONFIG)
     operations = [found.ok() for found in schema.get_all_operations()]
-    assert len(operations) == 7
+    assert len(operations) == 8
     for operation in operations:
         if mode.is_positive or operation.body:
 

@@ -11,8 +11,10 @@ import typer
 
 from budgetprune._commands._failures import WRONG, fail, needs_extra
 from budgetprune._limits import Limits
-from budgetprune.errors import BudgetPruneError
+from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.predictor import BudgetPredictor
+
+PACKAGES = ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client", "orjson", "pydantic")
 
 
 class LogLevel(StrEnum):
@@ -32,9 +34,36 @@ def serve(
     max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request about one example.")] = Limits.body,
     max_batch: Annotated[int, typer.Option(min=1, help="Rows of a batch.")] = Limits.batch_rows,
     max_batch_body: Annotated[int, typer.Option(min=1, help="Bytes of a batch.")] = Limits.batch_body,
+    max_header_bytes: Annotated[
+        int, typer.Option(min=1, help="Bytes of all headers of a request.")
+    ] = Limits.header_bytes,
+    max_headers: Annotated[int, typer.Option(min=1, help="Headers of a request.")] = Limits.headers,
+    max_connections: Annotated[
+        int | None,
+        typer.Option(min=1, help="Open at one time. [default: 1000, or what descriptors allow]"),
+    ] = Limits.connections,
+    header_timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds in which all headers of a request must arrive.")
+    ] = Limits.header_timeout,
+    body_timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds in which the body of a request must arrive.")
+    ] = Limits.body_timeout,
+    keep_alive: Annotated[
+        float, typer.Option(min=0.001, help="Seconds that a connection may be idle between two requests.")
+    ] = Limits.keep_alive,
+    allowed_hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name by which clients call the service; repeat it for more; '*' allows all. Always "
+            "allowed: localhost, 127.0.0.1, [::1] and --host; every address if that is 0.0.0.0 or ::."
+        ),
+    ] = None,
     grace: Annotated[
-        int, typer.Option(min=0, help="Seconds that requests in flight may take to end after a signal.")
+        float, typer.Option(min=0, help="Seconds that requests may take to end after a signal.")
     ] = 30,
+    drain: Annotated[
+        float, typer.Option(min=0, help="Seconds after a signal in which new requests get a 503.")
+    ] = 1,
     log_level: Annotated[LogLevel, typer.Option(help="How much is told.")] = LogLevel.warning,
 ) -> None:
     """Answer questions about one model over HTTP, as JSON.
@@ -44,7 +73,7 @@ def serve(
 
     Example: budgetprune serve ill.budgetprune --port 8000
     """
-    with needs_extra("serve", "fastapi", "starlette", "uvicorn", "prometheus_client", "orjson", "pydantic"):
+    with needs_extra("serve", *PACKAGES):
         from budgetprune.service import run
     try:
         predictor = BudgetPredictor.load(model)
@@ -62,11 +91,25 @@ def serve(
             predictor,
             host=host,
             port=port,
-            limits=Limits(max_body, max_batch, max_batch_body),
+            limits=Limits(
+                body=max_body,
+                batch_rows=max_batch,
+                batch_body=max_batch_body,
+                header_bytes=max_header_bytes,
+                headers=max_headers,
+                connections=max_connections,
+                header_timeout=header_timeout,
+                body_timeout=body_timeout,
+                keep_alive=keep_alive,
+            ),
+            allowed_hosts=[name for names in allowed_hosts or () for name in names.split(",")],
             grace=grace,
+            drain=drain,
             log_level=log_level.value,
             when_ready=tell,
         )
+    except InvalidInputError as error:
+        fail(str(error), WRONG)
     except OSError as error:
         fail(f"cannot listen at {host}, port {port}: {error}; choose another --port, or 0 for any.")
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from importlib.metadata import version
-from time import perf_counter
 from typing import Any
 
 import orjson
@@ -15,13 +13,14 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from budgetprune._limits import Limits
+from budgetprune._limits import KIB, Limits
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service import _documents as documents
-from budgetprune.service._bodies import Body, check_fields, read_json
+from budgetprune.service._bodies import Bodies, parse, parse_rows
 from budgetprune.service._catalogue import Catalogue
 from budgetprune.service._dialogue import Answer, Dialogue, Question
 from budgetprune.service._errors import (
+    BUSY,
     INVALID,
     JSON,
     NOT_JSON,
@@ -30,26 +29,30 @@ from budgetprune.service._errors import (
     RefusedError,
     refuse_in_one_shape,
 )
+from budgetprune.service._hosts import CheckHost, Hosts
 from budgetprune.service._metrics import CountRequests, Metrics
 from budgetprune.service._schemas import body_of, request_schemas
+from budgetprune.service._turns import Turns
 
 STEP, DECIDE = "/v1/step", "/v1/decide"
 STEP_BATCH, DECIDE_BATCH = "/v1/batch", "/v1/batch/decide"
 MODEL, HEALTH, METRICS = "/v1/model", "/healthz", "/metrics"
 ENDPOINTS = (STEP, DECIDE, STEP_BATCH, DECIDE_BATCH, MODEL, HEALTH, METRICS)
 
-# A batch lets others have their turn after this long. A thread would let them have it only when Python
-# switches, and a request needs several switches.
-TURN = 0.002
+# Bytes of a body that is parsed and answered at once; a longer one waits for its turn.
+SMALL = 16 * KIB
+# Answers that are written at once.
+ROWS_AT_ONCE = 50
 SHOWN_BAD_ROWS = 5
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": documents.Error, "description": what}
     for status, what in {
-        NOT_JSON: "Not JSON (which has no NaN and no infinity).",
-        TOO_LARGE: "More bytes than the limit allows.",
+        NOT_JSON: "Not JSON (which has no NaN and no infinity), or nested too deep.",
+        TOO_LARGE: "More bytes, or more lists and objects, than the limit allows.",
         WRONG_TYPE: "A body that does not claim to be JSON.",
         INVALID: "Unknown names, values that a feature cannot have, sources without values.",
+        BUSY: "Stopping, or busy with other requests: try again, as Retry-After says.",
     }.items()
 }
 
@@ -68,7 +71,9 @@ class Direct(APIRoute):
         return handler
 
 
-def create_app(predictor: BudgetPredictor, limits: Limits | None = None) -> FastAPI:
+def create_app(
+    predictor: BudgetPredictor, limits: Limits | None = None, *, hosts: Hosts | None = None
+) -> FastAPI:
     """Put a predictor behind HTTP.
 
     Parameters
@@ -76,6 +81,8 @@ def create_app(predictor: BudgetPredictor, limits: Limits | None = None) -> Fast
     predictor : BudgetPredictor
     limits : Limits, optional
         How much one request may ask for.
+    hosts : Hosts, optional
+        Names that requests may call the service by. None: any.
 
     Returns
     -------
@@ -96,30 +103,53 @@ def create_app(predictor: BudgetPredictor, limits: Limits | None = None) -> Fast
         redirect_slashes=False,
     )
     app.router.route_class = Direct
+    if hosts is not None:
+        app.add_middleware(CheckHost, hosts=hosts)
     app.add_middleware(CountRequests, metrics=metrics)
     refuse_in_one_shape(app)
     _add_questions(app, dialogue, metrics, limits)
     _add_state(app, _description(predictor, catalogue), metrics)
     document = app.openapi()
     document["components"]["schemas"] |= request_schemas(catalogue, limits)
+    _answer_head(app, HEALTH)
     return app
 
 
 def _add_questions(app: FastAPI, dialogue: Dialogue, metrics: Metrics, limits: Limits) -> None:
+    bodies, turns = Bodies(limits), Turns()
+
     def add(path: str, ask: Question, schema: str, summary: str) -> None:
+        def answer(raw: bytes) -> bytes:
+            found = ask(parse(raw, limits), "body")
+            metrics.count_answer(found)
+            return orjson.dumps(found)
+
+        def answer_in_turn(raw: bytes) -> Generator[None, None, bytes]:
+            yield
+            return answer(raw)
+
         async def single(request: Request) -> Response:
-            answer = ask(await read_json(request, limits.body), "body")
-            metrics.count_answer(answer)
-            return Response(orjson.dumps(answer), media_type=JSON)
+            raw = await bodies.receive(request, limits.body)
+            try:
+                if len(raw) <= SMALL:
+                    content = answer(raw)
+                else:
+                    content = await turns.finish(answer_in_turn(raw), request.is_disconnected)
+            finally:
+                bodies.release(raw)
+            return Response(content, media_type=JSON)
 
         _post(app, path, single, schema, documents.Answer, summary)
 
     def add_batch(path: str, ask: Question, schema: str, summary: str) -> None:
         async def batch(request: Request) -> Response:
-            answers = await _ask_all(await read_json(request, limits.batch_body), ask, limits)
-            for answer in answers:
-                metrics.count_answer(answer)
-            return Response(orjson.dumps({"answers": answers}), media_type=JSON)
+            raw = await bodies.receive(request, limits.batch_body)
+            try:
+                work = _answer_all(raw, ask, limits, metrics)
+                content = await turns.finish(work, request.is_disconnected)
+            finally:
+                bodies.release(raw)
+            return Response(content, media_type=JSON)
 
         _post(app, path, batch, schema, documents.BatchAnswer, summary)
 
@@ -139,31 +169,27 @@ def _post(app: FastAPI, path: str, handler: Any, schema: str, answer: Any, summa
     )(handler)
 
 
-async def _ask_all(body: Body, ask: Question, limits: Limits) -> list[Answer]:
-    """Ask about each row; any that is wrong spoils the whole batch, and the first few are named."""
-    check_fields(body, frozenset({"rows"}), "rows", "body")
-    rows = body["rows"]
-    if type(rows) is not list:
-        raise RefusedError(INVALID, "rows must be a list.", "body.rows")
-    if len(rows) > limits.batch_rows:
-        message = f"there are {len(rows)} rows, but a batch may have {limits.batch_rows} at most."
-        raise RefusedError(INVALID, message, "body.rows")
+def _answer_all(raw: bytes, ask: Question, limits: Limits, metrics: Metrics) -> Generator[None, None, bytes]:
+    """Answer each row; any that is wrong spoils the whole batch, and the first few are named."""
     answers: list[Answer] = []
     refusals: list[RefusedError] = []
-    turn = perf_counter() + TURN
-    for i, row in enumerate(rows):
+    for i, row in enumerate(parse_rows(raw, limits)):
         try:
             answers.append(ask(row, f"rows[{i}]"))
         except RefusedError as refusal:
             refusals.append(refusal)
             if len(refusals) == SHOWN_BAD_ROWS:
                 break
-        if perf_counter() > turn:
-            await asyncio.sleep(0)
-            turn = perf_counter() + TURN
+        yield
     if refusals:
         raise _together(refusals)
-    return answers
+    texts: list[bytes] = []
+    for part in (answers[i : i + ROWS_AT_ONCE] for i in range(0, len(answers), ROWS_AT_ONCE)):
+        for answer in part:
+            metrics.count_answer(answer)
+        texts.append(orjson.dumps(part)[1:-1])
+        yield
+    return b'{"answers":[' + b",".join(texts) + b"]}"
 
 
 def _together(refusals: list[RefusedError]) -> RefusedError:
@@ -173,7 +199,9 @@ def _together(refusals: list[RefusedError]) -> RefusedError:
 
 
 def _add_state(app: FastAPI, description: bytes, metrics: Metrics) -> None:
-    @app.get(HEALTH, summary="Is it there?", responses={200: {"model": documents.Health}})
+    @app.get(
+        HEALTH, summary="Is it there?", responses={200: {"model": documents.Health}, BUSY: _REFUSALS[BUSY]}
+    )
     async def health(_request: Request) -> Response:
         return Response(b'{"status":"ok"}', media_type=JSON)
 
@@ -184,6 +212,23 @@ def _add_state(app: FastAPI, description: bytes, metrics: Metrics) -> None:
     @app.get(METRICS, summary="Counters for Prometheus", response_class=PlainTextResponse)
     async def counters(_request: Request) -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _answer_head(app: FastAPI, path: str) -> None:
+    """Let HEAD have the answer of GET; the server leaves the body away.
+
+    FastAPI would give both methods the same operation ID, and warn about that.
+    """
+    document = app.openapi()["paths"][path]
+    responses = {
+        status: {"description": response["description"]}
+        for status, response in document["get"]["responses"].items()
+    }
+    operation = document["get"]["operationId"].removesuffix("_get") + "_head"
+    document["head"] = document["get"] | {"operationId": operation, "responses": responses}
+    for route in app.routes:
+        if isinstance(route, APIRoute) and route.path == path:
+            route.methods = {*(route.methods or ()), "HEAD"}
 
 
 def _description(predictor: BudgetPredictor, catalogue: Catalogue) -> bytes:

@@ -44,18 +44,19 @@ class Dialogue:
         self._names = frozenset(catalogue.features)
         self._used = frozenset(feature.name for feature in features if feature.is_used)
         self._has_numbers_only = all(feature.categories is None for feature in features)
+        self._n_sources = len(catalogue.sources)
         self._limit = min(feature.limit for feature in features)
 
     def step(self, body: Any, where: str) -> Answer:
         """These values are there: is it decided, or what is next?"""
         check_fields(as_object(body, where), STEP, "values", where)
-        acquired = sources_of(body, "acquired", where)
+        acquired = sources_of(body, "acquired", where, self._n_sources)
         try:
             decision = self._predictor.step(
                 values_of(body, "values", where) or {},
                 known=values_of(body, "known", where),
                 acquired=acquired,
-                unavailable=sources_of(body, "unavailable", where),
+                unavailable=sources_of(body, "unavailable", where, self._n_sources),
                 max_cost=money_of(body, where),
             )
         except InvalidInputError as error:

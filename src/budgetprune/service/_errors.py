@@ -14,7 +14,9 @@ JSON = "application/json"
 
 # Names of these have changed between versions of Python.
 NOT_JSON, TOO_LARGE, WRONG_TYPE, INVALID = 400, 413, 415, 422
+BAD_REQUEST, TOO_LATE, MISDIRECTED, LARGE_HEADERS, BUSY = 400, 408, 421, 431, 503
 LONGEST_MESSAGE = 2000
+RETRY = {"retry-after": "1"}
 
 
 class RefusedError(Exception):
@@ -23,7 +25,7 @@ class RefusedError(Exception):
     Parameters
     ----------
     status : int
-        An HTTP status, 4xx.
+        An HTTP status: 4xx, or 503 if the same request may be answered later.
     message : str
         What is wrong, and what to do.
     where : str, optional
@@ -40,19 +42,19 @@ def refuse_in_one_shape(app: FastAPI) -> None:
 
     async def refused(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
-        return _response(error.status, str(error), error.where)
+        return refusal(error.status, str(error), error.where, RETRY if error.status == BUSY else None)
 
     async def by_router(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         where = f"{request.method} {request.url.path}"
-        return _response(error.status_code, f"{error.detail}; see /openapi.json.", where, error.headers)
+        return refusal(error.status_code, f"{error.detail}; see /openapi.json.", where, error.headers)
 
     async def gone(_request: Request, _error: Exception) -> Response:
-        # Nobody reads this; but a client that hangs up is no error for the log.
-        return _response(NOT_JSON, "the request ended too early.", "body")
+        # The client has gone, or the server has answered already. Neither is an error for the log.
+        return refusal(NOT_JSON, "the request ended too early.", "body")
 
     async def broken(_request: Request, _error: Exception) -> Response:
-        return _response(500, "an error of the service itself; its log says more.")
+        return refusal(500, "an error of the service itself; its log says more.")
 
     app.add_exception_handler(RefusedError, refused)
     app.add_exception_handler(HTTPException, by_router)
@@ -60,11 +62,17 @@ def refuse_in_one_shape(app: FastAPI) -> None:
     app.add_exception_handler(Exception, broken)
 
 
-def _response(
+def refusal(
     status: int, message: str, where: str | None = None, headers: Mapping[str, str] | None = None
 ) -> Response:
+    """Build the response that refuses a request."""
+    return Response(error_body(message, where), status, headers, media_type=JSON)
+
+
+def error_body(message: str, where: str | None = None) -> bytes:
+    """Describe an error as JSON."""
     error = {"message": _fit(message), "where": None if where is None else _fit(where)}
-    return Response(orjson.dumps({"error": error}), status, headers, media_type=JSON)
+    return orjson.dumps({"error": error})
 
 
 def _fit(text: str) -> str:

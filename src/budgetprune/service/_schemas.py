@@ -16,7 +16,7 @@ def request_schemas(catalogue: Catalogue, limits: Limits) -> dict[str, Schema]:
     features = catalogue.features
     values = _object({name: _value(feature) for name, feature in features.items()})
     used = [name for name, feature in features.items() if feature.is_used]
-    sources = _or_null({"type": "array", "items": _ref("Source")})
+    sources = _or_null({"type": "array", "items": _ref("Source"), "maxItems": len(catalogue.sources)})
     max_cost = _or_null({"type": "number", "minimum": 0})
     step = {
         "values": _ref("Values") | {"description": "Paid for, as are all sources that they need."},
