@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -122,6 +123,24 @@ def test_the_child_imports_the_library_and_little_else(files, replace_library):
     )
     with pytest.raises(InvalidInputError, match=r"ValueError: set\(\)"):
         load_foreign(files / "m.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("m.txt", r"(?m)^split_feature=\d", "split_feature=9", "splits by the feature 9"),
+        ("m.json", r'"left_children":\[1', '"left_children":[0', "of tree 0"),
+    ],
+)
+def test_damage_is_seen_before_the_library_loads_it_here(tmp_path, files, monkeypatch, name, old, new, words):
+    """LightGBM counts how often features are used when it writes a model, without looking at bounds."""
+    text = re.sub(old, new, (files / name).read_text(), count=1)
+    (tmp_path / name).write_text(text)
+    monkeypatch.setattr(_foreign, "_tried", lambda file, ending, content: content)
+    library = _foreign._probe.LIBRARIES[(tmp_path / name).suffix]
+    monkeypatch.setitem(_foreign._probe.LOADERS, library, None)
+    with pytest.raises(InvalidInputError, match=f"this model is damaged: .*{words}"):
+        load_foreign(tmp_path / name)
 
 
 def test_a_damaged_model_goes_no_further(files, tmp_path):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import BudgetPruneError, InvalidInputError
+from budgetprune.forest._checks import NotAForestError
 
 
 def damaged(what: str) -> InvalidInputError:
@@ -39,3 +42,28 @@ def check_nodes(
     tree = int(np.searchsorted(tree_start, h, side="right")) - 1
     told = what if found is None else what.format(found[h])
     raise damaged(f"node {h - int(tree_start[tree])} of tree {tree} {told}")
+
+
+@contextmanager
+def errors_as_damage(name: str) -> Iterator[None]:
+    """Turn what goes wrong with a model's parts into the error that the model is damaged.
+
+    Importers check sizes and indices before they use them. A hostile model may hold anything else instead of
+    a number or a name, so errors of Python and numpy on the way count as damage too.
+
+    Parameters
+    ----------
+    name : what the model is called in the message
+    """
+    try:
+        # Numbers without a meaning may overflow on the way; what comes out is checked.
+        with np.errstate(all="ignore"):
+            yield
+    except NotAForestError as error:
+        raise damaged(str(error).rstrip(".")) from error
+    except BudgetPruneError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise damaged(
+            f"the parts of this {name} do not fit together ({type(error).__name__}: {error})"
+        ) from error

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import _lightgbm_text as lightgbm_text
-from budgetprune.forest._damage import check_model, check_nodes
+from budgetprune.forest._damage import check_model
 from budgetprune.forest._forest import Forest
 from budgetprune.forest._lightgbm_objective import Objective, read_objective
 from budgetprune.forest._lightgbm_steps import Trees, find_steps
@@ -37,9 +37,7 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
     _refuse_other_trees(text)
     objective = read_objective(text)
     nodes, start, n_outputs = text.nodes, text.tree_start, text.n_outputs
-    n_trees, n_features = start.size - 1, booster.num_feature()
-    is_known = (nodes.left < 0) | ((nodes.feature >= 0) & (nodes.feature < n_features))
-    check_nodes(start, is_known, "splits by the feature {}, which does not exist", nodes.feature)
+    n_trees = start.size - 1
     order, parent, left, right = in_preorder(start, nodes.left, nodes.right)
     feature, decision = nodes.feature[order], nodes.decision_type[order]
     by_category = (decision & lightgbm_text.IS_CATEGORICAL).astype(np.bool_)
@@ -76,7 +74,7 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
         link=objective.link,
         label_rule="likeliest" if objective.is_classifier else "argmax",
         classes=_classes(model, objective, n_outputs, classes),
-        n_features=n_features,
+        n_features=booster.num_feature(),
         feature_names=_names(booster.feature_name()),
         input_dtype=np.dtype(np.float64),
         missing=missing,
@@ -88,6 +86,13 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
         split_gain=steps.split_gain,
         categories=_categories(booster.pandas_categorical, text),
     )
+
+
+def check_text(written: str) -> None:
+    """Check a text before LightGBM loads it: it counts features without looking at bounds when it writes."""
+    text = lightgbm_text.parse(written)
+    _refuse_other_trees(text)
+    in_preorder(text.tree_start, text.nodes.left, text.nodes.right)
 
 
 def _refuse_other_trees(text: ModelText) -> None:

@@ -91,7 +91,7 @@ def parse(text: str) -> ModelText:
     check_model(n_leaves.min(initial=1) > 0 and n_sets.min(initial=0) >= 0, "a tree has no leaves")
     tree_start = np.concatenate([[0], np.cumsum(2 * n_leaves - 1)])
     nodes = _nodes(columns, n_leaves, tree_start)
-    _check_nodes(nodes, tree_start, n_sets)
+    _check_nodes(nodes, tree_start, n_sets, n_features=int(header["max_feature_idx"]) + 1)
     category_start, category_bits = _category_sets(columns, n_sets)
     shrinkage = _numbers(columns["shrinkage"], np.float64)
     n_outputs = int(header["num_tree_per_iteration"])
@@ -127,8 +127,10 @@ def _unknown_layout(odd: list[str]) -> UnsupportedModelError:
     )
 
 
-def _check_nodes(nodes: Nodes, start: NDArray[np.int64], n_sets: NDArray[np.int64]) -> None:
-    """Check kinds of splits, and which sets of categories they have; links are checked by `in_preorder`."""
+def _check_nodes(nodes: Nodes, start: NDArray[np.int64], n_sets: NDArray[np.int64], n_features: int) -> None:
+    """Check features, kinds of splits and their sets of categories; links are checked by `in_preorder`."""
+    is_known = (nodes.left < 0) | ((nodes.feature >= 0) & (nodes.feature < n_features))
+    check_nodes(start, is_known, "splits by the feature {}, which does not exist", nodes.feature)
     kind = nodes.decision_type
     check_nodes(
         start,

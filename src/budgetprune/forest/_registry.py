@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from budgetprune.errors import BudgetPruneError, UnsupportedModelError
-from budgetprune.forest._checks import NotAForestError
-from budgetprune.forest._damage import damaged
+from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest._damage import errors_as_damage
 
 if TYPE_CHECKING:
     from budgetprune.forest._forest import Forest
@@ -34,24 +31,10 @@ def importer(*names: str) -> Callable[[Importer], Importer]:
 
 
 def import_model(model: Any) -> Forest:
-    """Hand the model to the importer of its class; a model that it cannot read is damaged.
-
-    Importers check sizes and indices before they use them. A hostile model may hold anything else instead of
-    a number or a name, so errors of Python and numpy on the way count as damage too.
-    """
+    """Hand the model to the importer of its class; a model that it cannot read is damaged."""
     check_supported(model)
-    try:
-        # Numbers without a meaning may overflow on the way; what comes out is checked.
-        with np.errstate(all="ignore"):
-            return _importers[_full_name(model)](model)
-    except NotAForestError as error:
-        raise damaged(str(error).rstrip(".")) from error
-    except BudgetPruneError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise damaged(
-            f"the parts of this {type(model).__name__} do not fit together ({type(error).__name__}: {error})"
-        ) from error
+    with errors_as_damage(type(model).__name__):
+        return _importers[_full_name(model)](model)
 
 
 def check_supported(model: Any) -> None:

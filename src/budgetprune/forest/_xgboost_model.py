@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from budgetprune._losses import Loss
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest._damage import check_model
-from budgetprune.forest._xgboost_checks import check_ensemble, check_tree
+from budgetprune.forest._xgboost_checks import check_ensemble, check_tree, reachable
 
 # What a tree has per node, and what it has else. Another field could change where rows go, so it is refused.
 PER_NODE = (
@@ -138,6 +138,18 @@ def read_model(model: Any) -> SavedModel:
             )
         check_tree(t, tree, PER_NODE, saved.n_features)
     return saved
+
+
+def check_document(document: dict[str, Any]) -> None:
+    """Check the trees of a model in JSON before XGBoost loads it; other kinds of boosters are left alone."""
+    learner = document["learner"]
+    if learner["gradient_booster"]["name"] != "gbtree":
+        return
+    n_features = int(learner["learner_model_param"]["num_feature"])
+    for t, tree in enumerate(learner["gradient_booster"]["model"]["trees"]):
+        if int(tree["tree_param"]["size_leaf_vector"]) <= 1:
+            check_tree(t, tree, PER_NODE, n_features)
+            reachable(t, *(np.asarray(tree[side]) for side in ("left_children", "right_children")))
 
 
 def _name(model: Any) -> str:

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 
 from budgetprune._archive import check_archive
 from budgetprune._limits import MIB
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import BudgetPruneError, InvalidInputError
+from budgetprune.forest._written import check_written
 from budgetprune.model import _probe
 from budgetprune.predictor._model_container import blamed_on
 
@@ -30,7 +31,7 @@ def load_foreign(file: Path, *, trust: bool = False) -> Any:
     """Load a fitted model, by the ending of its name.
 
     Parsers of other libraries crash or hang on some damaged files. So a file is first loaded in a process of
-    its own, with limited time and memory; only what that process made of it is loaded here.
+    its own, with limited time and memory; what that process made of it is checked, and loaded here.
 
     Parameters
     ----------
@@ -66,8 +67,10 @@ def load_foreign(file: Path, *, trust: bool = False) -> Any:
         _check_begin(file, library, content)
         if not trust:
             content = _tried(file, ending, content)
+            if library in _probe.DUMPS:
+                check_written(library, content)
         return _probe.LOADERS[library](content)
-    except (InvalidInputError, MemoryError):
+    except (BudgetPruneError, MemoryError):
         raise
     except Exception as error:  # libraries have many ways to say that a file is not theirs
         _refuse(file, type(error).__name__, str(error), error)

@@ -54,7 +54,7 @@ def _dump_lightgbm(booster: Any) -> bytes:
 
 
 def _dump_xgboost(booster: Any) -> bytes:
-    return bytes(booster.save_raw("ubj"))
+    return bytes(booster.save_raw("json"))
 
 
 # The library that reads a file, by the ending of its name, and how.
@@ -66,7 +66,7 @@ LOADERS: dict[str, Callable[[bytes], Any]] = {
 }
 # A model that the library has written itself is well-formed, whatever it says. skops has no parser of its own
 # that could stumble, and warns of other versions of scikit-learn, so its files are loaded as they are.
-_DUMPS: dict[str, Callable[[Any], bytes]] = {"lightgbm": _dump_lightgbm, "xgboost": _dump_xgboost}
+DUMPS: dict[str, Callable[[Any], bytes]] = {"lightgbm": _dump_lightgbm, "xgboost": _dump_xgboost}
 
 
 # --- In the child -------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def main() -> None:
     try:
         _limit(int(memory), int(seconds))
         model = LOADERS[library](content)
-        dump = _DUMPS[library](model) if library in _DUMPS else b""
+        dump = DUMPS[library](model) if library in DUMPS else b""
     except Exception as error:
         is_memory = isinstance(error, MemoryError) or any(word in str(error) for word in _OUT_OF_MEMORY)
         answer = {"error": "MemoryError" if is_memory else type(error).__name__, "message": str(error)}
