@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from budgetprune._jit import njit
 
 WHITESPACE = b" \t\r\n"
 _QUOTE, _BACKSLASH, _COMMA = ord('"'), ord("\\"), ord(",")
