@@ -30,7 +30,7 @@ class Sizes:
 
 
 def measure(raw: bytes, row_ends: NDArray[np.int64]) -> Sizes:
-    """Measure a text.
+    """Measure JSON text before it is parsed.
 
     Parameters
     ----------
