@@ -55,8 +55,8 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
     >>> model = BudgetPruneClassifier(RandomForestClassifier(20), budget=5, random_state=0).fit(X, y)
     >>> bool(model.acquisition_cost(X).mean() < 6)
     True
-    >>> cheaper = model.with_budget(3)
-    >>> bool(cheaper.cost_ <= 3)
+    >>> cheaper = model.with_budget(3.5)
+    >>> bool(cheaper.cost_ <= 3.5)
     True
     >>> predictor = model.predictor()  # asks for one feature after the other
     >>> predictor.decide(dict(zip(predictor.feature_names, X[0], strict=True))).reason

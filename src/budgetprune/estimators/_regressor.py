@@ -43,8 +43,8 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
     >>> model = BudgetPruneRegressor(RandomForestRegressor(20), budget=3, random_state=0).fit(X, y)
     >>> bool(model.acquisition_cost(X).mean() < 4)
     True
-    >>> cheaper = model.with_budget(2)
-    >>> bool(cheaper.cost_ <= 2)
+    >>> cheaper = model.with_budget(2.5)
+    >>> bool(cheaper.cost_ <= 2.5)
     True
     """
 
