@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -54,6 +55,17 @@ def send(connection: socket.socket, *parts: bytes) -> None:
             connection.sendall(part)
     except (ConnectionResetError, BrokenPipeError):
         pass
+
+
+def is_cut(connection: socket.socket) -> bool:
+    """Whether the server closes the connection for both directions within 30 s."""
+    for _ in range(300):
+        try:
+            connection.sendall(b"x")
+        except (ConnectionResetError, BrokenPipeError):
+            return True
+        time.sleep(0.1)
+    return False
 
 
 # --- Headers ------------------------------------------------------------------------------------------------
@@ -240,6 +252,17 @@ def test_a_body_that_never_ends_after_its_refusal(quick):
         )
         assert reader.read().status == 415
         assert reader.is_at_end()
+
+
+@pytest.mark.parametrize("refused", [request("GET", "/healthz", headers=("a: b",) * 200), b"no HTTP\r\n\r\n"])
+def test_a_client_that_stays_after_its_refusal(quick, refused):
+    """The server closes the connection, even if the client does not."""
+    with quick.connect() as connection:
+        reader = Reader(connection)
+        connection.sendall(refused)
+        assert reader.read().status in (400, 431)
+        assert reader.is_at_end()
+        assert is_cut(connection)
 
 
 # --- Number -------------------------------------------------------------------------------------------------

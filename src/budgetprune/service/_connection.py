@@ -233,11 +233,13 @@ class Connection(HttpToolsProtocol):
     # --- Time -----------------------------------------------------------------------------------------------
 
     def _set_timer(self) -> None:
+        if self._is_over:
+            return  # the timer that closes a refused connection must stay
         self._cancel_timer()
         self._is_late = False
         self._timed_stage = self._stage
         stage = self._stage % N_STAGES
-        if stage != IDLE and not self._is_over:
+        if stage != IDLE:
             seconds = self._limits.header_timeout if stage == HEAD else self._limits.body_timeout
             self._timer = self.loop.call_later(seconds, self._time_out)
 
