@@ -92,7 +92,8 @@ LINK_OF_LOSS = {
 MISSING = ("forbidden", "nan", "nan-or-zero")
 INPUT_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
-_MOST_FEATURES = np.iinfo(np.int32).max  # nodes number features in 32 bits
+# Rows are dense: one of more features takes 80 MB. A small file that claims more is damaged or hostile.
+_MOST_FEATURES = 10_000_000
 
 # What `first_misplaced` finds wrong, by its codes.
 _MISPLACED = {

@@ -89,7 +89,7 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
 
 
 def check_text(written: str) -> None:
-    """Check model text before LightGBM loads it: it counts features without looking at bounds when it writes."""
+    """Check model text before LightGBM loads it: writing, it counts features without looking at bounds."""
     text = lightgbm_text.parse(written)
     _refuse_other_trees(text)
     in_preorder(text.tree_start, text.nodes.left, text.nodes.right)
