@@ -77,7 +77,7 @@ def test_free_features_are_not_penalised(rows):
     assert not fitted.coef_[0, 3:].any()
     assert np.all(fitted.acquisition_cost(X) == 0)
     columns = StandardScaler().fit_transform(X[:, :3])
-    free = LogisticRegression(C=np.inf, tol=1e-9, max_iter=1000).fit(columns, y)
+    free = LogisticRegression(C=1e10, tol=1e-9, max_iter=1000).fit(columns, y)
     np.testing.assert_allclose(fitted.predict_proba(X), free.predict_proba(columns), atol=1e-3)
     all_free = CostWeightedL1(1e-4, costs=0.0).fit(X, y)
     other = CostWeightedL1(10.0, costs=0.0).fit(X, y)
@@ -114,7 +114,7 @@ def test_several_classes_one_against_the_rest():
 
 def test_missing_values_are_a_clear_error(rows):
     X, y = rows
-    table = pd.DataFrame(X, columns=[f"test {k}" for k in range(10)])
+    table = pd.DataFrame(X.copy(), columns=[f"test {k}" for k in range(10)])
     fitted = CostWeightedL1().fit(table, y)
     table.loc[5, "test 3"] = np.nan
     with pytest.raises(InvalidInputError, match=r"missing values \(NaN\) in column 'test 3'.*SimpleImputer"):
