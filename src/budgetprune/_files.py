@@ -97,7 +97,8 @@ def find_destination(file: File) -> Destination:
     path = Path(file)
     descriptor = _descriptor_of(path)
     if descriptor is not None:
-        return Destination(path, os.fstat(descriptor), descriptor)
+        with _named(path):
+            return Destination(path, os.fstat(descriptor), descriptor)
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -137,8 +138,19 @@ def _send(content: io.BytesIO, destination: Destination) -> None:
         if destination.descriptor == _STANDARD_OUTPUT and sys.stdout is not None:
             sys.stdout.flush()
         descriptor = os.dup(destination.descriptor)
-    with open(descriptor, "wb") as handle:
+    with _named(destination.path), open(descriptor, "wb") as handle:
         handle.write(content.getbuffer())
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Add the name of the file to an error of a descriptor, which has none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _check_stream(destination: Destination) -> None:

@@ -326,6 +326,12 @@ def test_bags_whose_trees_saw_other_columns():
     refuse(model, "feature must be below 4")
 
 
+def test_more_labels_than_classes():
+    model = RandomForestClassifier(2, random_state=0).fit(X, np.median(Y) < Y)
+    model.classes_ = np.array([0, 1, 2])
+    refuse(model, "3 labels for 2 classes")
+
+
 def test_trees_that_know_other_classes():
     model = RandomForestClassifier(2, random_state=0).fit(X, X[:, 3].astype(int))
     model.estimators_[0].classes_ = np.array([0, 1, 9])

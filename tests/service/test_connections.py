@@ -184,7 +184,7 @@ def test_a_body_that_is_no_http(small):
         reader = Reader(connection)
         connection.sendall(CHUNKED + b"5\r\n{}")
         connection.sendall(b"\r\nnonsense\r\n")
-        check_refusal(reader.read(), 400, "no HTTP")
+        check_refusal(reader.read(), 400, "not an HTTP")
         assert reader.is_at_end()
 
 
@@ -202,7 +202,7 @@ def test_an_upgrade_is_ignored(small):
         connection.sendall(step[-5:])
         assert reader.read().status == 200
         connection.sendall(b"CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        check_refusal(reader.read(), 400, "no HTTP")
+        check_refusal(reader.read(), 400, "not an HTTP")
 
 
 def test_head(small):

@@ -49,9 +49,10 @@ def test_a_slow_client_is_answered(model):
         assert service.process.stderr.read() == ""
 
 
-def test_what_is_in_the_backlog_is_answered(model):
-    """Connections that the process has not even accepted when the signal comes."""
-    with running(model) as service, ExitStack() as stack:
+@pytest.mark.parametrize("options", [(), ("--max-connections", "4")])
+def test_what_is_in_the_backlog_is_answered(model, options):
+    """Connections that are not accepted yet when the signal comes, more than may be open at a time."""
+    with running(model, *options) as service, ExitStack() as stack:
         kept = stack.enter_context(service.connect())
         kept.sendall(HEALTH)
         reader = Reader(kept)

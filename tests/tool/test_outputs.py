@@ -139,3 +139,17 @@ def test_the_demo_looks_at_its_folder_before_any_work(run, tmp_path, monkeypatch
     said = run("demo", "--out", tmp_path)
     assert said.status == 1
     assert "Is a directory" in said.err
+
+
+def test_out_that_is_no_file_is_named(run, files, tmp_path):
+    """The folder is not to blame."""
+    (tmp_path / "link").symlink_to(tmp_path / "link")
+    for out in ("/dev/fd/98765", tmp_path / "link"):
+        said = run("predict", files.model, files.test, "--out", out)
+        check_refused(said, f"nothing can be written to {out} ")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_device_is_named(run, files):
+    said = run("predict", files.model, files.test, "--out", "/dev/full")
+    check_refused(said, "/dev/full", status=1)

@@ -181,7 +181,8 @@ def _why_not_writable(out: Path, error: OSError) -> str:
         return f"there is no folder {error.filename} to write {out.name} to; make it first."
     if error.errno == errno.ENAMETOOLONG:
         return f"the name of {out} is too long for the file system; name a file with a shorter name."
-    if out.exists() and not out.is_file():
+    # What is wrong may be the name itself: a descriptor that is closed, links that lead in a circle.
+    if error.errno in (errno.EBADF, errno.ELOOP) or (out.exists() and not out.is_file()):
         return f"nothing can be written to {out} ({error.strerror}); name another file."
     return f"nothing can be written to {out.parent} ({error.strerror}); name a file in another folder."
 

@@ -82,6 +82,9 @@ def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None 
             [np.where(own >= 0, seen[own], -1) for own, seen in zip(of_trees, columns, strict=True)]
         )
     classes = model.classes_ if is_classifier(model) else None
+    if classes is not None:
+        n_classes = getattr(model, "n_classes_", len(classes))
+        check_model(len(classes) == n_classes, f"it has {len(classes)} labels for {n_classes} classes")
     value = np.concatenate([_values(tree, classes) for tree in trees])[order]
     weight = fields["weight"]
     # Monotonic constraints clip values, so that they no longer tell what the node's training rows were like.

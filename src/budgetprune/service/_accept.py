@@ -15,6 +15,8 @@ BACKLOG, BURST = 2048, 64
 PATIENCE = 1.0
 # Seconds until accepting is tried again, if the system has no descriptors left.
 PAUSE = 0.05
+# Seconds until accepting is tried again at the end, if all places are taken.
+TICK = 0.005
 
 
 class Acceptor:
@@ -54,17 +56,31 @@ class Acceptor:
         listener.listen(BACKLOG)
         self._resume()
 
-    async def accept_arrived(self) -> None:
-        """Accept what has arrived so far, and read what it has sent."""
-        self._accept(BACKLOG)
-        await self._settle()
+    async def accept_arrived(self, until: float) -> None:
+        """Accept all that has arrived so far, and read what it has sent.
 
-    async def close(self) -> None:
-        """Accept what has arrived, and then no more."""
-        self._accept(BACKLOG)
+        Parameters
+        ----------
+        until : float
+            Time of the event loop. Until then, connections that find no room wait for others to be answered.
+        """
+        left = BACKLOG
+        while left > 0:
+            n_accepted, is_empty = self._accept(left)
+            left -= n_accepted
+            await self._settle()
+            if is_empty or self._loop.time() >= until:
+                return
+            for connection, since in list(self._shared.waiting.items()):
+                if connection.is_idle or self._loop.time() - since >= PATIENCE:
+                    connection.evict()
+            await asyncio.sleep(0 if n_accepted else TICK)
+
+    async def close(self, until: float) -> None:
+        """Accept what has arrived, as `accept_arrived` does, and then no more."""
+        await self.accept_arrived(until)
         self._pause()
         self._listener.close()
-        await self._settle()
 
     async def _settle(self) -> None:
         while self._starting:
@@ -83,21 +99,23 @@ class Acceptor:
             self._timer.cancel()
         self._timer = None if seconds is None else self._loop.call_later(seconds, self._make_room)
 
-    def _accept(self, most: int) -> None:
-        for _ in range(most):
+    def _accept(self, most: int) -> tuple[int, bool]:
+        """Accept up to `most` connections; return how many were accepted, and whether that was all."""
+        for n_accepted in range(most):
             if len(self._open) + len(self._starting) >= self._most:
                 self._pause(PAUSE)
-                return
+                return n_accepted, False
             try:
                 found, _ = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
+                return n_accepted, True
             except OSError:  # no descriptors left, or no memory
                 self._pause(PAUSE)
-                return
+                return n_accepted, False
             task = self._loop.create_task(self._start(found))
             self._starting.add(task)
             task.add_done_callback(self._starting.discard)
+        return most, False
 
     async def _start(self, found: socket.socket) -> None:
         with contextlib.suppress(OSError):  # it may have gone already

@@ -97,7 +97,9 @@ def parse_rows(raw: bytes, limits: Limits) -> Iterator[Any]:
     sizes = measure(raw, row_ends)
     _check_depth(sizes.depth, limits)
     if not sizes.is_closed:
-        raise RefusedError(NOT_JSON, "the body is no JSON: a string, list or object is not closed.", "body")
+        raise RefusedError(
+            NOT_JSON, "the body is not valid JSON: a string, list or object is not closed.", "body"
+        )
     are_too_many = sizes.n_rows > limits.batch_rows
     if not are_too_many:
         _check_containers(sizes.containers, limits.containers + CONTAINERS_OF_A_ROW * sizes.n_rows)
@@ -131,7 +133,7 @@ def _parse(raw: bytes, where: str) -> Any:
         # The parser knows no NaN, no infinity, and no number that would become one.
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise RefusedError(NOT_JSON, f"{_the(where)} is no JSON: {error}.", where) from None
+        raise RefusedError(NOT_JSON, f"{_the(where)} is not valid JSON: {error}.", where) from None
 
 
 def _the(where: str) -> str:
@@ -184,7 +186,7 @@ def values_of(body: Body, field: str, where: str) -> Body | None:
     values = as_object(found, where)
     if not _SCALARS.issuperset(map(type, values.values())):
         name, value = next((n, v) for n, v in values.items() if type(v) not in _SCALARS)
-        message = f"the value of {name!r} must be a number or a text, not {_kind(value)}."
+        message = f"the value of {name!r} must be a number or a string, not {_kind(value)}."
         raise RefusedError(INVALID, message, where)
     return values
 
@@ -215,7 +217,7 @@ def money_of(body: Body, where: str) -> float | None:
 NUMBERS = frozenset({int, float})
 _TEXT = frozenset({str})
 _SCALARS = NUMBERS | {str, bool, type(None)}
-_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
 
 
 def _kind(value: Any) -> str:

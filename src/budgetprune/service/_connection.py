@@ -127,6 +127,11 @@ class Connection(HttpToolsProtocol):
             self._write_timer.cancel()
             self._write_timer = None
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of a request has come, and no answer is owed."""
+        return self._stage % N_STAGES == IDLE and not self._unanswered
+
     # --- Reading --------------------------------------------------------------------------------------------
 
     def _read_on(self) -> None:
@@ -152,7 +157,7 @@ class Connection(HttpToolsProtocol):
         except httptools.HttpParserUpgrade as upgrade:
             self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError:
-            self._refuse(BAD_REQUEST, "this is no HTTP request.")
+            self._refuse(BAD_REQUEST, "this is not an HTTP request.")
         if self._unproductive > self._limits.header_bytes:
             limit = self._limits.header_bytes
             self._refuse(LARGE_HEADERS, f"the headers have more than {limit} bytes, which is the limit.")

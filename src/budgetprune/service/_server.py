@@ -131,10 +131,10 @@ class _Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         start, state = loop.time(), self.server_state
         await asyncio.sleep(ARRIVING)
-        await self._acceptor.accept_arrived()
+        await self._acceptor.accept_arrived(start + self._grace)
         self._shared.is_draining = True
         await self._wait(start + min(self._drain, self._grace), lambda: False)
-        await self._acceptor.close()
+        await self._acceptor.close(start + self._grace)
         for connection in self._connections():
             connection.close_when_answered()
         await self._wait(start + self._grace, lambda: not state.connections and not state.tasks)
@@ -179,7 +179,7 @@ def _listener(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except UnicodeError:
-        raise OSError(f"{host!r} is no name of a host") from None
+        raise OSError(f"{host!r} is not a host name") from None
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
     try:
