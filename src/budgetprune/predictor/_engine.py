@@ -10,18 +10,16 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune._price_lists import listed
 from budgetprune._threads import in_threads
 from budgetprune.costs import CostTable
-from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import _kernels
 from budgetprune.predictor._aim import Order, aim_of
 from budgetprune.predictor._bounds import Outlook, Told
+from budgetprune.predictor._catalogue import Catalogue
 from budgetprune.predictor._decision import Decision, Simulation
 from budgetprune.predictor._state import State, ignorant_state
-from budgetprune.predictor._tables import Sources, sources_of, trees_of
-from budgetprune.predictor._values import Values
+from budgetprune.predictor._tables import Sources, trees_of
 
 # Rows that a thread replays at once. They take milliseconds; calling the kernel takes some 50 microseconds.
 BLOCK = 256
@@ -35,15 +33,11 @@ _REASONS = {
     _kernels.TOO_EXPENSIVE: "max_cost",
     _kernels.UNAVAILABLE: "unavailable",
 }
-DECIDED = (_kernels.CERTAIN, _kernels.COMPLETE)
+DECIDED = (_kernels.CERTAIN, _kernels.COMPLETE, _kernels.STOPPED)
 
 
-class Engine:
-    """Answer "these values are known: decided, or which source next?" for one example, or for many rows.
-
-    Sources are numbered as in the price list; features that need none of them follow, as sources without a
-    price.
-    """
+class Engine(Catalogue):
+    """Answer "these values are known: decided, or which source next?" for one example, or for many rows."""
 
     def __init__(
         self,
@@ -56,60 +50,14 @@ class Engine:
         order: Order,
         look_ahead: int,
     ) -> None:
-        self.forest, self.costs, self.slack, self.threshold = forest, costs, slack, threshold
+        super().__init__(forest, costs)
+        self.slack, self.threshold = slack, threshold
         aim = aim_of(forest, threshold, tolerance, order, look_ahead)
         self.rule = aim.rule
         self.trees = trees_of(forest, aim.value, aim.direction, aim.base)
-        self.sources = sources_of(costs)
-        self.values = Values(forest)
-        self.source_names = self._source_names()
-        self._number = {name: s for s, name in enumerate(self.source_names)}
         self.outlook = Outlook(forest, aim)
         self._price = self.sources.price.tolist()
-        self.is_used = np.isin(np.arange(forest.n_features), forest.feature)
-        self.has_shared_sources = bool(np.any(np.diff(self.sources.gives_start) > 1))
-        # What has no price is there from the start, where all values are at hand.
-        self.is_free = self.sources.price == 0
-        self.is_known_for_free = self.known_from(self.is_free)
-        self._all_available = np.ones_like(self.is_free)
         self._decide_one: Callable[..., tuple[int, int, int, bool, int]] | None = None
-
-    def _source_names(self) -> tuple[str, ...]:
-        # A free feature is asked for by its own name; a source of that name which no feature needs steps
-        # back.
-        used = set(self.costs.needs.tolist())
-        first_free = self.sources.gives_start[self.costs.n_sources]
-        free = dict.fromkeys(self.values.names[k] for k in self.sources.gives[first_free:])
-        taken = {*self.costs.source_names, *free}
-        names: dict[str, None] = {}
-        for s, name in enumerate(self.costs.source_names):
-            steps_back = s not in used and name in free
-            names[_unlike(taken, name, " (unused)") if steps_back else name] = None
-        for name in free:
-            names[_unlike(taken, name, " (feature)") if name in names else name] = None
-        return tuple(names)
-
-    def source(self, name: Any) -> int:
-        """Number of a source, by its name."""
-        try:
-            return self._number[name]
-        except (KeyError, TypeError):
-            raise InvalidInputError(
-                f"there is no source {name!r}; the sources are {listed(map(repr, self.source_names))}."
-            ) from None
-
-    def needs(self, k: int) -> NDArray[np.int32]:
-        """Sources that a feature needs."""
-        return self.sources.needs[self.sources.needs_start[k] : self.sources.needs_start[k + 1]]
-
-    def gives(self, s: int) -> NDArray[np.int32]:
-        """Features that need a source."""
-        return self.sources.gives[self.sources.gives_start[s] : self.sources.gives_start[s + 1]]
-
-    def known_from(self, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Features that miss none of their sources."""
-        lacks = np.logical_or.reduceat(~has[self.sources.needs], self.sources.needs_start[:-1])
-        return np.logical_not(lacks)
 
     # --- One example ----------------------------------------------------------------------------------------
 
@@ -166,7 +114,7 @@ class Engine:
     def finish(self, row: NDArray[Any], money: float) -> Decision:
         """Decide one example whose values are all at hand."""
         sources, free = self.sources, self.is_free
-        told = self.run(row, self.is_known_for_free, free, self._all_available, sources, money, free.size)
+        told = self.run(row, self.is_known_for_free, free, self.all_available, sources, money, free.size)
         cost = sum([self._price[s] for s in told.order])
         return self.decision(row, told, sources, cost, told.order)
 
@@ -274,11 +222,3 @@ def machine_code(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     if not hasattr(kernel, "compile"):  # numba is switched off
         return kernel  # type: ignore[no-any-return]
     return kernel.compile(tuple(map(numba.typeof, arguments)))  # type: ignore[no-any-return]
-
-
-def _unlike(taken: set[str], name: str, more: str) -> str:
-    """A name with something more that nobody has had so far."""
-    while name in taken:
-        name += more
-    taken.add(name)
-    return name

@@ -14,7 +14,7 @@ from budgetprune.predictor._state import State, begin, copy_state, look, new_sta
 from budgetprune.predictor._tables import Sources, Trees
 
 # Why an example stops; what `run` returns beside the label.
-WAITING, CERTAIN, COMPLETE, TOO_EXPENSIVE, UNAVAILABLE = range(5)
+WAITING, CERTAIN, COMPLETE, TOO_EXPENSIVE, UNAVAILABLE, STOPPED = range(6)
 NO_LABEL = -1
 
 

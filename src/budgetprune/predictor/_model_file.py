@@ -23,7 +23,7 @@ from budgetprune.forest._checks import ARRAYS
 from budgetprune.predictor._model_container import File, blamed_on, read_container, write_container
 
 # A change of what is in the file needs a new number, and a golden file of the old one in the tests.
-VERSION = 2  # 2: further sections, which a predictor has no use for
+VERSION = 3  # 2: further sections, which a predictor has no use for; 3: staged models
 
 Option = float | str | None
 
@@ -34,6 +34,8 @@ _DTYPES |= {_COSTS + name: dtype for name, dtype in _COST_ARRAYS.items()}
 _HEADER = {"forest", "sources", "options"}
 # What begins the names of a further section's arrays, and what the header may have on top.
 _FURTHER, _FURTHER_HEADER = ("unpruned.", "path."), {"unpruned", "path", "about"}
+# The section that says how the trees of a staged model are used; `budgetprune.staged` reads it.
+STAGED = "staged"
 
 
 class Sections(NamedTuple):
@@ -43,7 +45,7 @@ class Sections(NamedTuple):
     arrays: dict[str, NDArray[Any]]
 
 
-Parts = tuple[Forest, CostTable, dict[str, Any]]
+Parts = tuple[Forest, CostTable, dict[str, Any], Sections]
 
 
 def save_model(
@@ -52,6 +54,7 @@ def save_model(
     costs: CostTable,
     options: Mapping[str, Option],
     further: Sections | None = None,
+    staged: Sections | None = None,
 ) -> None:
     """Write a model to a file, all at once or not at all.
 
@@ -66,6 +69,8 @@ def save_model(
         Name to a finite number, a text or None.
     further : Sections, optional
         Without them, the file has format version 1, which every release reads.
+    staged : Sections, optional
+        How the trees of a staged model are used; with it, the file has format version 3.
     """
     check_cost_table(costs, forest.n_features)
     _check_options(dict(options))
@@ -73,10 +78,13 @@ def save_model(
     header = {"forest": written(settings), "sources": list(costs.source_names), "options": dict(options)}
     stored = {_FOREST + name: array for name, array in arrays.items() if array is not None}
     stored |= {_COSTS + name: getattr(costs, name) for name in _COST_ARRAYS}
-    if further is None:
-        write_container(file, 1, header, stored)
-    else:
-        write_container(file, VERSION, header | further.header, stored | further.arrays)
+    version = 1
+    if further is not None:
+        version, header, stored = 2, header | further.header, stored | further.arrays
+    if staged is not None:
+        version, header = 3, header | {STAGED: staged.header}
+        stored |= {f"{STAGED}.{name}": array for name, array in staged.arrays.items()}
+    write_container(file, version, header, stored)
 
 
 def load_model(file: File) -> Parts:
@@ -90,7 +98,8 @@ def load_model(file: File) -> Parts:
 
     Returns
     -------
-    forest, costs, options
+    forest, costs, options, staged
+        The last is the section of a staged model, empty for all others.
     """
     return _load(file, skip=_FURTHER)[0]
 
@@ -108,13 +117,22 @@ def _load(file: File, skip: tuple[str, ...]) -> tuple[Parts, Sections]:
             further = [name for name in arrays if name.startswith(_FURTHER)]
             sections.arrays.update({name: arrays.pop(name) for name in further})
             sections.header.update({key: header.pop(key) for key in _FURTHER_HEADER & header.keys()})
+        staged = _staged_section(header, arrays) if version > 2 else Sections({}, {})
         if header.keys() != _HEADER:
             raise InvalidInputError(f"its header must have the keys {', '.join(sorted(_HEADER))}.")
         check_arrays(arrays, _DTYPES)
         forest = put_together(header["forest"], without_prefix(arrays, _FOREST))
         costs = _read_costs(header["sources"], arrays)
         check_cost_table(costs, forest.n_features)
-        return (forest, costs, _check_options(header["options"])), sections
+        return (forest, costs, _check_options(header["options"]), staged), sections
+
+
+def _staged_section(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sections:
+    """Take the section of a staged model out of what a file holds."""
+    if not isinstance(header.get(STAGED), dict):
+        raise InvalidInputError("its header says nothing about stages.")
+    own = [name for name in arrays if name.startswith(f"{STAGED}.")]
+    return Sections(header.pop(STAGED), {name.removeprefix(f"{STAGED}."): arrays.pop(name) for name in own})
 
 
 def check_arrays(arrays: Mapping[str, NDArray[Any] | Entry], dtypes: Mapping[str, Any]) -> None:

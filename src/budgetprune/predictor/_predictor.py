@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,19 @@ from budgetprune.predictor._decision import Decision, Simulation
 from budgetprune.predictor._engine import ROUNDING, Engine
 from budgetprune.predictor._example import Example
 from budgetprune.predictor._model_container import blamed_on
-from budgetprune.predictor._model_file import load_model, save_model
+from budgetprune.predictor._model_file import STAGED, Sections, load_model, save_model
 
 # What a file holds beside the forest and its prices.
 SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order", "look_ahead")
+
+
+Restorer = Callable[[Forest, CostTable, dict[str, Any], Sections], "BudgetPredictor"]
+_RESTORERS: dict[str, Restorer] = {}
+
+
+def register_restorer(kind: str, restorer: Restorer) -> None:
+    """Say what makes a predictor of the files of other kinds of models."""
+    _RESTORERS[kind] = restorer
 
 
 class BudgetPredictor:
@@ -324,15 +333,19 @@ class BudgetPredictor:
         return {name: getattr(self, name) for name in SETTINGS}
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Self:
+    def load(cls, file: str | os.PathLike[str]) -> BudgetPredictor:
         """Read what `save` wrote. It is safe with any file: nothing but numbers and names is read."""
         parts = load_model(file)
         with blamed_on(file):
             return cls._restored(*parts)
 
     @classmethod
-    def _restored(cls, forest: Forest, costs: CostTable, settings: dict[str, Any]) -> Self:
+    def _restored(
+        cls, forest: Forest, costs: CostTable, settings: dict[str, Any], staged: Sections
+    ) -> BudgetPredictor:
         """Make a predictor of what a file holds."""
+        if staged.header:
+            return _RESTORERS[STAGED](forest, costs, settings, staged)
         unknown = settings.keys() - set(SETTINGS)
         if unknown:
             raise InvalidInputError(f"its settings {', '.join(sorted(unknown))} are unknown.")

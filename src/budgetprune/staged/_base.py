@@ -1,0 +1,256 @@
+"""What both estimators share: rows and prices in, stages and a curve out."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from budgetprune._estimator_rows import labels_of, refuse_infinities, rows_of, weights_of
+from budgetprune._threads import available_cores
+from budgetprune.costs import CostTable, FeatureCosts
+from budgetprune.errors import InvalidInputError
+from budgetprune.staged._columns import Columns, columns_of
+from budgetprune.staged._fit import Deadline, Work, fit_chains
+from budgetprune.staged._learner import Learner
+from budgetprune.staged._learners import LEARNERS
+from budgetprune.staged._model import StagedModel
+from budgetprune.staged._objective import Objective
+from budgetprune.staged._points import Score, StagedTradeOff
+from budgetprune.staged._predictor import StagedPredictor
+from budgetprune.staged._sample import Sample
+from budgetprune.staged._training import Fold
+
+
+@dataclass(frozen=True)
+class StageSummary:
+    """A stage, at the budget that was chosen, as cross-fitting saw it.
+
+    Attributes
+    ----------
+    sources : names of what is bought for it
+    price : of these sources
+    cost : of all sources up to here
+    reached, stops : shares of the rows
+    """
+
+    sources: tuple[str, ...]
+    price: float
+    cost: float
+    reached: float
+    stops: float
+
+
+class BudgetModel(BaseEstimator):  # type: ignore[misc]
+    """Train the best model for a budget; see `BudgetClassifier`."""
+
+    def __init__(
+        self,
+        costs: Any = None,
+        *,
+        budget: float | None = None,
+        error_costs: Any = None,
+        max_cost: float | None = None,
+        scoring: Any = None,
+        time_limit: float | None = None,
+        learner: str = "auto",
+        cv: int = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.costs = costs
+        self.budget = budget
+        self.error_costs = error_costs
+        self.max_cost = max_cost
+        self.scoring = scoring
+        self.time_limit = time_limit
+        self.learner = learner
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # --- Fitting --------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._check_parameters()
+        X = rows_of(self, X, reset=True)
+        refuse_infinities(X)
+        labels = labels_of(self, X, y)
+        weight = weights_of(X, sample_weight)
+        names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+        self._columns: Columns = columns_of(X, names)
+        self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
+        rows = self._columns.read(X)
+        random = check_random_state(self.random_state)
+        sample = self._sample(rows, labels, weight)
+        folds = self._folds(sample, random)
+        objective = self._make_objective()
+        work = Work(
+            sample=sample,
+            classes=getattr(self, "classes_", None),
+            costs=self._prices,
+            folds=folds,
+            objective=objective,
+            score=self._make_score(sample),
+            learner=self._make_learner(),
+            max_cost=np.inf if self.max_cost is None else self.max_cost,
+            deadline=Deadline(self.time_limit),
+            seed=int(random.randint(2**30)),
+            n_jobs=self._n_threads(),
+            verbose=bool(self.verbose),
+        )
+        fitted = fit_chains(work)
+        self.settings_ = fitted.settings
+        self.model_ = StagedModel(
+            chains=fitted.chains,
+            trade_off=fitted.trade_off,
+            point=0,
+            objective=objective,
+            costs=self._prices,
+            classes=work.classes,
+            answer=getattr(self, "_answer", None),
+        )
+        self._choose(self.budget)
+        return self
+
+    @property
+    def tradeoff_(self) -> StagedTradeOff:
+        """What every budget buys."""
+        check_is_fitted(self)
+        return self.model_.trade_off
+
+    def _choose(self, budget: float | None) -> None:
+        """Choose the point of the curve."""
+        curve = self.tradeoff_
+        point = len(curve) - 1 if self.error_costs is None else curve.cheapest_in_all()
+        if budget is not None:
+            most = curve.within(budget)
+            if most is None:
+                raise InvalidInputError(
+                    f"budget={budget:g} is below the cost of the cheapest model ({curve.cost[0]:.4g})."
+                )
+            point = min(point, most)
+        self.model_ = self.model_.at(point)
+
+    @abstractmethod
+    def _sample(
+        self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> Sample:
+        """Turn labels into what learners take."""
+
+    @abstractmethod
+    def _make_objective(self) -> Objective:
+        """Say what errors cost."""
+
+    @abstractmethod
+    def _make_score(self, sample: Sample) -> Score:
+        """Say how outputs are scored."""
+
+    def _strata(self, sample: Sample) -> NDArray[np.intp]:
+        """Groups of rows that each fold gets an equal share of."""
+        return np.zeros(len(sample), dtype=np.intp)
+
+    def _folds(self, sample: Sample, random: np.random.RandomState) -> Sequence[Fold]:
+        """Divide rows into folds; each gets an equal share of each stratum, also of small ones."""
+        strata = self._strata(sample)
+        order = random.permutation(len(sample))
+        order = order[np.argsort(strata[order], kind="stable")]
+        n_folds = min(self.cv, len(sample))
+        number = np.empty(len(sample), dtype=np.intp)
+        number[order] = np.arange(len(sample)) % n_folds
+        return [
+            (random.permutation(np.flatnonzero(number != f)), np.flatnonzero(number == f))
+            for f in range(n_folds)
+        ]
+
+    def _make_learner(self) -> Learner:
+        return LEARNERS[self.learner]()
+
+    def _n_threads(self) -> int:
+        if self.n_jobs is None or self.n_jobs == -1:
+            return available_cores()
+        return max(1, self.n_jobs)
+
+    def _check_parameters(self) -> None:
+        for name in ("budget", "max_cost", "time_limit"):
+            value = getattr(self, name)
+            if value is not None and not _is_amount(value):
+                raise InvalidInputError(
+                    f"{name} must be a finite number that is not negative, or None; not {value!r}."
+                )
+        if self.learner not in LEARNERS:
+            raise InvalidInputError(f"learner must be one of {', '.join(LEARNERS)}; not {self.learner!r}.")
+        if not isinstance(self.cv, int) or self.cv < 2:
+            raise InvalidInputError(f"cv must be an integer of at least 2, not {self.cv!r}.")
+
+    # --- Predictions ----------------------------------------------------------------------------------------
+
+    def _follow(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        check_is_fitted(self)
+        rows = self._columns.read(rows_of(self, X))
+        return self.model_.chain.follow(rows, self.model_.thresholds, self.model_.objective)
+
+    def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
+        """Compute what each row pays: for all sources up to the stage where it stops, of shape (n_rows,)."""
+        stage, _ = self._follow(X)
+        return self.model_.paid[stage]
+
+    def predictor(self) -> StagedPredictor:
+        """Return a predictor that acquires sources one after the other, and can be saved to a file."""
+        check_is_fitted(self)
+        return StagedPredictor(self.model_, max_cost=self.max_cost)
+
+    def with_budget(self, budget: float | None) -> Self:
+        """Return the same model at another budget, without training.
+
+        Parameters
+        ----------
+        budget : float or None
+            Average cost of a prediction; None: no limit.
+        """
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other.budget = budget
+        other._check_parameters()
+        other._choose(budget)
+        return other
+
+    @property
+    def stages_(self) -> tuple[StageSummary, ...]:
+        """The stages at this budget: what they buy, and how many rows reach them and stop there."""
+        check_is_fitted(self)
+        model = self.model_
+        stops = model.trade_off.stops[model.point]
+        reached = np.cumsum(stops[::-1])[::-1]
+        names, price = self._prices.source_names, self._prices.price
+        return tuple(
+            StageSummary(
+                tuple(names[s] for s in stage.sources),
+                float(price[list(stage.sources)].sum()),
+                float(cost),
+                float(reached[k]),
+                float(stops[k]),
+            )
+            for k, (stage, cost) in enumerate(zip(model.chain.stages, model.paid, strict=True))
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _is_amount(value: Any) -> bool:
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return is_number and bool(np.isfinite(value)) and value >= 0

@@ -1,0 +1,79 @@
+"""`StagedModel`: chains of stages, stopping rules for every budget, and the one that is in use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.costs import CostTable
+from budgetprune.forest import Forest
+from budgetprune.staged._chain import Chain
+from budgetprune.staged._join import join_forests
+from budgetprune.staged._objective import ErrorCosts, Objective
+from budgetprune.staged._points import StagedTradeOff
+
+
+@dataclass(frozen=True, eq=False)
+class StagedModel:
+    """One model for every budget.
+
+    Attributes
+    ----------
+    chains : tuple of Chain
+    trade_off : StagedTradeOff
+        Its points name a chain and the thresholds of its stages.
+    point : int
+        The point that is in use.
+    objective : Objective
+        What uncertainty means.
+    costs : CostTable
+    classes : array, or None for regression
+    answer : ErrorCosts, or None for regression
+        From probabilities to classes.
+    """
+
+    chains: tuple[Chain, ...]
+    trade_off: StagedTradeOff
+    point: int
+    objective: Objective
+    costs: CostTable
+    classes: NDArray[Any] | None
+    answer: ErrorCosts | None
+
+    @property
+    def chain(self) -> Chain:
+        """The chain that is in use."""
+        return self.chains[int(self.trade_off.chain[self.point])]
+
+    @property
+    def thresholds(self) -> NDArray[np.float64]:
+        """The thresholds that are in use, by stage."""
+        return self.trade_off.thresholds[self.point]
+
+    @property
+    def paid(self) -> NDArray[np.float64]:
+        """What rows have paid in all at each stage of the chain in use."""
+        price = self.costs.price
+        return np.cumsum([price[list(stage.sources)].sum() for stage in self.chain.stages])
+
+    def at(self, point: int) -> StagedModel:
+        """Return the same model at another point."""
+        return replace(self, point=point)
+
+    def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
+        """Turn outputs into labels, or into targets."""
+        if self.classes is None or self.answer is None:
+            return outputs[:, 0]
+        found: NDArray[Any] = self.classes[self.answer.answers(outputs)]
+        return found
+
+    def trees(self) -> Forest:
+        """Join the trees of all stages in use: says which features are tested, not what is answered."""
+        stages = self.chain.stages
+        return join_forests(
+            [stage.forest for stage in stages]
+            + [stage.spread for stage in stages if stage.spread is not None]
+        )

@@ -1,0 +1,171 @@
+"""What a wrong answer costs: the loss of an answer, and the loss that is expected of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from budgetprune.errors import InvalidInputError
+
+Outputs = NDArray[np.float64]
+_TINY = 1e-15
+
+
+class Objective(ABC):
+    """A loss function, as stopping rules use it.
+
+    *Outputs* are what a stage says about rows: probabilities of classes, of shape (n_rows, n_classes), or for
+    regression the target and its expected squared error, of shape (n_rows, 2).
+    """
+
+    @abstractmethod
+    def loss(self, outputs: Outputs, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Compute what the answers to rows cost, given their classes by number, or their targets."""
+
+    @abstractmethod
+    def uncertainty(self, outputs: Outputs) -> NDArray[np.float64]:
+        """Compute the loss that a stage expects of its own answers."""
+
+    @abstractmethod
+    def soft_loss(self, outputs: Outputs, truth: Outputs) -> NDArray[np.float64]:
+        """Compute what the answers cost on average if the truth is as probable as `truth` says."""
+
+
+class ErrorCosts(Objective):
+    """A price for each kind of error; by default 1 for each error.
+
+    Parameters
+    ----------
+    cost : float64 array of shape (n_classes, n_classes)
+        What it costs to answer with the second class if the first one is true.
+    """
+
+    def __init__(self, cost: NDArray[np.float64]) -> None:
+        self.cost = cost
+        self._is_zero_one = bool(np.array_equal(cost, 1 - np.eye(len(cost))))
+
+    def answers(self, probabilities: Outputs) -> NDArray[np.intp]:
+        """Return the class with the least expected cost, by its number; the first one of equals."""
+        if self._is_zero_one:
+            return np.asarray(np.argmax(probabilities, axis=1))
+        return np.asarray(np.argmin(self._expected(probabilities), axis=1))
+
+    def _expected(self, probabilities: Outputs) -> NDArray[np.float64]:
+        """Compute expected costs. The last bits of a matrix product would depend on the number of rows."""
+        total = np.zeros_like(probabilities)
+        for c, cost in enumerate(self.cost):
+            total += probabilities[:, c : c + 1] * cost
+        return total
+
+    def loss(self, outputs: Outputs, y: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(self.cost[y, self.answers(outputs)])
+
+    def uncertainty(self, outputs: Outputs) -> NDArray[np.float64]:
+        if self._is_zero_one:
+            return np.asarray(1 - np.max(outputs, axis=1))
+        return np.asarray(np.min(self._expected(outputs), axis=1))
+
+    def soft_loss(self, outputs: Outputs, truth: Outputs) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.einsum("ic,ic->i", truth, self.cost.T[self.answers(outputs)])
+        return found
+
+
+class LogLoss(Objective):
+    """Minus the logarithm of the probability of the true class: for scores that rank or use probabilities."""
+
+    def loss(self, outputs: Outputs, y: NDArray[Any]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = -np.log(np.maximum(outputs[np.arange(len(y)), y], _TINY))
+        return found
+
+    def uncertainty(self, outputs: Outputs) -> NDArray[np.float64]:
+        return self.soft_loss(outputs, outputs)
+
+    def soft_loss(self, outputs: Outputs, truth: Outputs) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = -np.sum(truth * np.log(np.maximum(outputs, _TINY)), axis=1)
+        return found
+
+
+class SquaredError(Objective):
+    """Squared error of the target, times a price."""
+
+    def __init__(self, price: float = 1.0) -> None:
+        self.price = price
+
+    def loss(self, outputs: Outputs, y: NDArray[Any]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.price * (y - outputs[:, 0]) ** 2
+        return found
+
+    def uncertainty(self, outputs: Outputs) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.price * outputs[:, 1]
+        return found
+
+    def soft_loss(self, outputs: Outputs, truth: Outputs) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.price * ((outputs[:, 0] - truth[:, 0]) ** 2 + truth[:, 1])
+        return found
+
+
+def read_error_costs(error_costs: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Turn what a user says about the price of errors into a matrix by true and by predicted class.
+
+    Parameters
+    ----------
+    error_costs : None, number, matrix or mapping
+        None: 1 for each error. A number: the price of each error. A matrix: rows are true classes, columns
+        predicted ones, in the order of `classes`. A mapping from a true class to the price of missing it, or
+        from pairs ``(true, predicted)`` to prices; pairs that are left out cost nothing.
+    classes : array
+    """
+    n = len(classes)
+    if error_costs is None:
+        return 1.0 - np.eye(n)
+    if isinstance(error_costs, dict):
+        return _from_mapping(error_costs, classes)
+    try:
+        cost = np.asarray(error_costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"error_costs must be a number, a matrix or a mapping by class, not {error_costs!r}."
+        ) from None
+    if cost.ndim == 0:
+        cost = cost * (1.0 - np.eye(n))
+    return check_error_costs(cost, n)
+
+
+def _from_mapping(given: dict[Any, Any], classes: NDArray[Any]) -> NDArray[np.float64]:
+    n = len(classes)
+    number = {label: i for i, label in enumerate(classes.tolist())}
+    cost = np.zeros((n, n))
+    for key, price in given.items():
+        pair = key if isinstance(key, tuple) else (key,)
+        unknown = [label for label in pair if label not in number]
+        if unknown or len(pair) > 2:
+            raise InvalidInputError(
+                f"error_costs has a price for {key!r}, but the classes are {list(number)}; use a class, or a "
+                "pair (true class, predicted class)."
+            )
+        if len(pair) == 2:
+            cost[number[pair[0]], number[pair[1]]] = price
+        else:
+            cost[number[pair[0]]] = price
+            cost[number[pair[0]], number[pair[0]]] = 0.0
+    return check_error_costs(cost, n)
+
+
+def check_error_costs(cost: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Return the prices of errors between `n` classes, or raise InvalidInputError."""
+    cost = np.asarray(cost, dtype=np.float64)
+    if cost.shape != (n, n):
+        raise InvalidInputError(
+            f"error_costs has shape {cost.shape}; a matrix must have a row and a column for each of the {n} "
+            "classes."
+        )
+    if not np.all(np.isfinite(cost)) or np.any(cost < 0):
+        raise InvalidInputError("error_costs must be finite, and not negative.")
+    if np.any(np.diag(cost) != 0):
+        raise InvalidInputError("error_costs must be 0 for right answers (on the diagonal).")
+    if not np.any(cost > 0):
+        raise InvalidInputError("error_costs are all 0; at least one kind of error must cost something.")
+    return cost

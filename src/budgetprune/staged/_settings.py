@@ -1,0 +1,69 @@
+"""Choose how trees are grown, by trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from budgetprune.staged._learner import Learner
+from budgetprune.staged._order import Shop, Trials
+from budgetprune.staged._sample import Sample, Settings, mean_loss
+
+# Rounds of a trial. A stage takes at most so many, so that settings are compared at the size that is used.
+N_ROUNDS = 150
+# Rounds of the last stage, which has all features, as a multiple.
+LAST = 3
+# Trials with more leaves, or larger steps, end as soon as one is no better than the one before.
+_LEAVES, _RATES = (15, 31, 63, 127, 255), (0.05, 0.1, 0.2, 0.3)
+_USUAL_LEAVES, _USUAL_RATE = 31, 0.1
+# Small leaves overfit, large ones learn nothing from few rows.
+_ROWS_PER_LEAF = (5, 20, 60)
+
+
+def choose_settings(
+    learner: Learner,
+    train: Sample,
+    test: Sample,
+    shop: Shop,
+    n_threads: int,
+    is_over: Callable[[], bool],
+) -> Settings:
+    """Find settings with which a model on all features has the least loss on the test rows.
+
+    One setting is changed at a time, as long as that helps.
+    """
+    columns = shop.offered_columns()
+
+    def loss(settings: Settings) -> float:
+        trials = Trials(learner, settings, train, test, n_threads, is_over)
+        return mean_loss(test, trials.grow(columns, None, N_ROUNDS).scores(test.rows))
+
+    small = len(train) < 40 * _ROWS_PER_LEAF[1]
+    best = Settings(most_rounds=N_ROUNDS, least_rows=_ROWS_PER_LEAF[0] if small else _ROWS_PER_LEAF[1])
+    best_loss = loss(best)
+    for change in _changes(len(train)):
+        for settings in change(best):
+            if is_over():
+                return best
+            found = loss(settings)
+            if found >= best_loss:
+                break
+            best, best_loss = settings, found
+    return best
+
+
+def _changes(n_rows: int) -> Iterator[Callable[[Settings], Iterator[Settings]]]:
+    yield lambda now: (replace(now, n_leaves=n) for n in _LEAVES if n > _USUAL_LEAVES and 20 * n <= n_rows)
+    yield lambda now: (
+        replace(now, n_leaves=n)
+        for n in reversed(_LEAVES)
+        if n < _USUAL_LEAVES and now.n_leaves == _USUAL_LEAVES
+    )
+    yield lambda now: iter([replace(now, extra=False)])
+    yield lambda now: (replace(now, learning_rate=rate) for rate in _RATES if rate > _USUAL_RATE)
+    yield lambda now: (
+        replace(now, learning_rate=rate)
+        for rate in reversed(_RATES)
+        if rate < _USUAL_RATE and now.learning_rate == _USUAL_RATE
+    )
+    yield lambda now: iter([replace(now, least_rows=_ROWS_PER_LEAF[2])] if n_rows > 4000 else [])
