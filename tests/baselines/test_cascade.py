@@ -14,6 +14,7 @@ from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.baselines import Cascade, FeatureSubsets
 from budgetprune.baselines import _stopping_rules as stopping
 from budgetprune.baselines._stopping_rules import Stages
+from budgetprune.estimators._roles import LabelledRows
 
 from .subset_rows import SMALL, rows_with_noise
 
@@ -101,6 +102,14 @@ def test_prices_of_cost_reach_from_one_stage_to_all_that_helps(rows):
     assert (stage[0].tolist(), stage[-1].tolist()) == ([0] * 4, [2] * 4)
     one = Stages(np.ones((4, 1)), np.ones((4, 1)), np.ones(1))
     assert one.lambdas().tolist() == [0]
+
+
+def test_a_wrong_answer_loses_the_weight_of_its_row():
+    shares = [np.array([[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]]), np.array([[0.3, 0.7], [0.6, 0.4], [0.2, 0.8]])]
+    rows = LabelledRows(np.zeros((3, 1)), np.array([0, 0, 0]), np.array([1.0, 2.0, 3.0]))
+    some = Stages.of(shares, rows, np.array([1.0, 2.0]))
+    np.testing.assert_allclose(some.loss, [[0, 0.5], [0, 0], [1.5, 1.5]])
+    np.testing.assert_allclose(some.margin, np.log([[4, 7 / 3], [1, 1.5], [9, 4]]), atol=1e-6)
 
 
 def test_many_rows_are_done_in_pieces(monkeypatch):
@@ -236,7 +245,7 @@ def test_errors_are_weighted_like_the_classes(rows):
     assert balanced.rules_.accuracy[0] < 0.8
 
 
-# --- What is refused ----------------------------------------------------------------------------------------
+# --- Errors -------------------------------------------------------------------------------------------------
 
 
 def test_a_budget_that_buys_nothing_names_the_cheapest_subset(rows, fitted):

@@ -17,6 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.baselines import FeatureSubsets
 from budgetprune.baselines._elimination import Needs, _sizes, eliminate
+from budgetprune.baselines._nested import best_within
 from budgetprune.baselines._subset_models import Boosting
 from budgetprune.estimators._roles import LabelledRows
 
@@ -37,7 +38,7 @@ def fitted(rows):
 
 
 @pytest.mark.parametrize("n_noise", [6, 30])  # by trials alone, and by gains first
-def test_what_tells_the_label_comes_before_noise(n_noise):
+def test_informative_sources_come_before_noise(n_noise):
     fitted = FeatureSubsets(**SMALL).fit(*rows_with_noise(n_noise=n_noise))
     assert fitted.order_[:2] == ("x0", "x1")
     assert sorted(fitted.order_) == sorted(f"x{k}" for k in range(2 + n_noise))
@@ -56,6 +57,14 @@ def test_more_value_for_less_comes_first(rows):
     # Column 0 tells more than column 1, but not a thousand times more.
     fitted = FeatureSubsets(costs=[1000.0, 1.0, *[1000.0] * 6], **SMALL).fit(*rows)
     assert fitted.order_[0] == "x1"
+
+
+def test_gains_are_divided_by_prices_too():
+    X = np.random.default_rng(0).normal(size=(1500, 13))
+    y = X @ [1.5, *[1.0] * 12] > 0
+    # So many rounds that each column is used. The first has the largest gain, and goes first all the same.
+    settings = SMALL | {"n_estimators": 80}
+    assert FeatureSubsets(costs=[1e6, *[1.0] * 12], **settings).fit(X, y).order_[-1] == "x0"
 
 
 def test_sizes_of_subsets():
@@ -109,7 +118,7 @@ def test_subsets_are_nested_and_give_all_columns_that_they_pay_for(given_needs):
 
 @settings(max_examples=100, deadline=None)
 @given(needs_of_features(), st.data())
-def test_what_a_removal_saves(given_needs, data):
+def test_prices_saved_by_a_removal(given_needs, data):
     prices, needed = given_needs
     costs = FeatureCosts.from_sources(prices, needed).resolve(len(needed))
     needs = Needs(costs)
@@ -177,6 +186,12 @@ def test_the_best_within_the_budget_is_plain_lightgbm_on_its_columns(rows, fitte
     assert fitted.budget is None
 
 
+def test_of_equals_the_cheapest_is_chosen():
+    cost, accuracy = np.array([3.0, 1.0, 2.0, 5.0]), np.array([0.8, 0.7, 0.8, 0.9])
+    assert [best_within(cost, accuracy, budget) for budget in (1.0, 2.5, 4.0, 5.0, None)] == [1, 2, 2, 3, 3]
+    assert best_within(np.array([0.1 + 0.2]), np.array([0.5]), 0.3) == 0
+
+
 def test_a_budget_of_fit_is_the_same_choice(rows, fitted):
     again = FeatureSubsets(budget=1.0, **SMALL).fit(*rows)
     np.testing.assert_array_equal(
@@ -184,7 +199,7 @@ def test_a_budget_of_fit_is_the_same_choice(rows, fitted):
     )
 
 
-def test_what_is_not_bought_is_not_looked_at(rows, fitted):
+def test_predictions_ignore_columns_that_are_not_bought(rows, fitted):
     one = fitted.with_budget(1.0)
     blind = rows[0].copy()
     blind[:, np.setdiff1d(np.arange(8), one.subset_.columns)] = np.nan
@@ -233,13 +248,13 @@ def test_missing_values_and_categories_are_lightgbms_own(rows):
     assert fitted.score(table, y) == 1
 
 
-def test_it_can_be_kept(rows, fitted):
+def test_it_can_be_pickled(rows, fitted):
     again = pickle.loads(pickle.dumps(fitted.with_budget(2.0)))
     assert again.with_budget(1.0).cost_ == 1
     np.testing.assert_allclose(again.predict_proba(rows[0]), fitted.with_budget(2.0).predict_proba(rows[0]))
 
 
-# --- What is refused ----------------------------------------------------------------------------------------
+# --- Errors -------------------------------------------------------------------------------------------------
 
 
 def test_a_budget_that_buys_nothing_names_the_cheapest_subset(rows):

@@ -168,7 +168,7 @@ class CEGBRegressor(RegressorMixin, _CEGB):  # type: ignore[misc]
 
 
 def import_lightgbm(name: str) -> Any:
-    """Return the library, or say who needs it."""
+    """Return LightGBM, or raise an error that names the estimator that needs it."""
     try:
         import lightgbm
     except ImportError as error:

@@ -53,7 +53,7 @@ class Subset:
 
 
 class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[misc]
-    """What `FeatureSubsets` and `Cascade` share; their `_choose` makes a `StagedModel`."""
+    """Base class of `FeatureSubsets` and `Cascade`, whose `_choose` makes a `StagedModel`."""
 
     def __init__(
         self,

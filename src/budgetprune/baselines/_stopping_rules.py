@@ -39,7 +39,7 @@ class StoppingRules:
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """What is known of rows at each stage of a cascade.
+    """Margins, losses and prices of rows at each stage of a cascade.
 
     Attributes
     ----------
