@@ -54,10 +54,11 @@ class Nested:
         return cls(contest, chain, acquired, chain.prices.total(acquired))
 
     def within_time(self, size: int) -> Iterator[int]:
-        """Numbers of subsets with a model on T, from coarse to fine."""
+        """Numbers of subsets with a model on T, from coarse to fine; some of the first size in any case."""
         contest = self.contest
-        order = coarse_to_fine(np.sqrt(self.price))
-        for k in contest.deadline.within(order.tolist(), at_least=contest.grids.n_reported):
+        order = coarse_to_fine(np.sqrt(self.price)).tolist()
+        at_least = contest.grids.n_reported if size == contest.grids.subsets.sizes[0] else 1
+        for k in contest.deadline.within(order, at_least):
             self.model(k, size)
             yield k
 
