@@ -62,6 +62,11 @@ def test_without_time_there_are_few_points():
             assert len(points) == GRIDS.n_reported * 2  # numbers of rounds
 
 
+def test_only_the_first_size_may_take_more_time_than_there_is():
+    nested = Nested.of(contest(0.0))
+    assert [len(list(nested.within_time(size))) for size in GRIDS.subsets.sizes] == [GRIDS.n_reported, 1]
+
+
 def test_subsets_cost_the_same_for_every_row(whole):
     some, points = whole
     for point in points[SUBSETS][::7]:
