@@ -60,6 +60,8 @@ def test_without_time_there_are_few_points():
         assert all("4 leaves" in point.setting for point in points)
         if name == SUBSETS:
             assert len(points) == GRIDS.n_reported * 2  # numbers of rounds
+        else:
+            assert all("10 rounds" in point.setting for point in points)
 
 
 def test_only_the_first_size_may_take_more_time_than_there_is():

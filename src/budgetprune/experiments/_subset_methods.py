@@ -98,7 +98,8 @@ def cascade(contest: Contest) -> Iterator[Point]:
     nested = Nested.of(contest)
     for size in contest.deadline.within(contest.grids.subsets.sizes):
         stages = sorted(nested.within_time(size))
-        for n_rounds in contest.grids.subsets.rounds:
+        # All models answer for all of V, which takes time too.
+        for n_rounds in contest.deadline.within(sorted(contest.grids.subsets.rounds, reverse=True)):
             yield from _rules(nested, stages, size, n_rounds)
 
 
