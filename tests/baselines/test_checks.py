@@ -8,7 +8,16 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from budgetprune.baselines import CCP, CEGBClassifier, CEGBRegressor, CostWeightedL1, GreedyPrune, PlainForest
+from budgetprune.baselines import (
+    CCP,
+    Cascade,
+    CEGBClassifier,
+    CEGBRegressor,
+    CostWeightedL1,
+    FeatureSubsets,
+    GreedyPrune,
+    PlainForest,
+)
 
 ESTIMATORS = [
     CCP(RandomForestClassifier(5), ccp_alpha=0.01),
@@ -16,6 +25,8 @@ ESTIMATORS = [
     CostWeightedL1(),
     CEGBClassifier(n_estimators=5, tradeoff=0.01),
     CEGBRegressor("coupled", n_estimators=10, tradeoff=0.01),
+    FeatureSubsets(n_estimators=5),
+    Cascade(n_estimators=5),
 ]
 
 BOOTSTRAP = {

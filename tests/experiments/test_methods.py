@@ -15,7 +15,7 @@ from budgetprune.experiments._contest import Contest, compete
 from budgetprune.experiments._figures import draw_curves
 from budgetprune.experiments._forest_methods import PricedModel
 from budgetprune.experiments._grids import QUICK
-from budgetprune.experiments._methods import BEYOND, LOOKS, METHODS, PAPER
+from budgetprune.experiments._methods import BEYOND, CASCADE, LOOKS, METHODS, PAPER, SUBSETS
 from budgetprune.experiments._miniboone import entropy_forest, miniboone_split
 from budgetprune.plots import new_figure
 
@@ -34,7 +34,8 @@ def contest(split=None, costs=None):
 
 
 @pytest.mark.parametrize(
-    "name", ["CCP", "GreedyPrune", "BudgetRF", "GreedyMiser", "ours: refitted", "limited depth"]
+    "name",
+    ["CCP", "GreedyPrune", "BudgetRF", "GreedyMiser", "ours: refitted", "limited depth", SUBSETS, CASCADE],
 )
 def test_labels_of_test_rows_change_nothing_but_the_report(name):
     split = miniboone_split(0, OPTIONS)
@@ -51,7 +52,10 @@ def test_labels_of_test_rows_change_nothing_but_the_report(name):
     assert [record["test_score"] for record in seen] != [record["test_score"] for record in not_seen]
 
 
-@pytest.mark.parametrize("name", ["unpruned forest", "CCP", "BudgetRF", "GreedyMiser", "cost-weighted L1"])
+@pytest.mark.parametrize(
+    "name",
+    ["unpruned forest", "CCP", "BudgetRF", "GreedyMiser", "cost-weighted L1", SUBSETS, CASCADE],
+)
 def test_costs_are_counted_in_the_prices_that_are_given(name):
     prices = 10.0 * np.ones(30)
     plain, dear = (compete(METHODS[name], contest(costs=costs)) for costs in (None, FeatureCosts(prices)))

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from budgetprune._estimator_rows import labels_of, refuse_infinities, rows_of, weights_of
 from budgetprune._growing import train
 from budgetprune.baselines._base import PricedBoosting, PricedForestClassifier
-from budgetprune.baselines._grower_forest import find_classes
+from budgetprune.baselines._grower_forest import find_several_classes
 from budgetprune.baselines._grower_parameters import whole_number
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
@@ -65,7 +65,7 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         X, y : array-like
         sample_weight : array-like, optional
         """
-        lightgbm = _lightgbm(type(self).__name__)
+        lightgbm = import_lightgbm(type(self).__name__)
         if self.penalty not in get_args(Penalty):
             raise InvalidInputError(f"penalty={self.penalty!r} is unknown; use 'lazy' or 'coupled'.")
         tradeoff = at_least_zero(self.tradeoff, "tradeoff")
@@ -150,11 +150,7 @@ class CEGBClassifier(ClassifierMixin, PricedForestClassifier, _CEGB):  # type: i
     _kind = "LGBMClassifier"
 
     def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
-        classes, _ = find_classes(y)
-        if classes.size < 2:
-            raise InvalidInputError(
-                f"y has one class only, {classes[0].item()!r}; there must be at least two."
-            )
+        find_several_classes(y)
         return y
 
 
@@ -171,7 +167,8 @@ class CEGBRegressor(RegressorMixin, _CEGB):  # type: ignore[misc]
         return targets
 
 
-def _lightgbm(name: str) -> Any:
+def import_lightgbm(name: str) -> Any:
+    """Return LightGBM, or raise an error that names the estimator that needs it."""
     try:
         import lightgbm
     except ImportError as error:

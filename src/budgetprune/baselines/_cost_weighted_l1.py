@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from budgetprune._estimator_rows import labels_of, weights_of
 from budgetprune.baselines._base import Priced
-from budgetprune.baselines._grower_forest import find_classes
+from budgetprune.baselines._grower_forest import find_several_classes
 from budgetprune.baselines._grower_parameters import whole_number
 from budgetprune.baselines._l1_logistic import fit_l1_logistic
 from budgetprune.costs import CostTable
@@ -92,11 +92,7 @@ class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[mi
         tol, max_iter = at_least_zero(self.tol, "tol"), whole_number("max_iter", self.max_iter, 1)
         X = self._complete(X, reset=True)
         weight = weights_of(X, sample_weight)
-        classes, label = find_classes(labels_of(self, X, y))
-        if classes.size < 2:
-            raise InvalidInputError(
-                f"y has one class only, {classes[0].item()!r}; there must be at least two."
-            )
+        classes, label = find_several_classes(labels_of(self, X, y))
         prices = self._resolve_costs()
         scaler = StandardScaler().fit(X, sample_weight=weight)
         columns, penalty = scaler.transform(X), _penalties(prices) / self.C

@@ -55,6 +55,14 @@ def find_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     return classes, label.astype(np.int32)
 
 
+def find_several_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the same for learners that need two classes or more."""
+    classes, label = find_classes(y)
+    if classes.size < 2:
+        raise InvalidInputError(f"y has one class only, {classes[0].item()!r}; there must be at least two.")
+    return classes, label
+
+
 def plant_grown(trees: list[GrownTree], bins: Bins) -> Planted:
     """Put grown trees in a row, each in pre-order, with all that their splits need.
 

@@ -30,8 +30,7 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
     """Raise unless the parameters of an estimator make sense together."""
     if estimator.budget is not None and estimator.lam is not None:
         raise InvalidInputError("give a budget or a lam, not both: each of them picks one point of the path.")
-    if estimator.budget is not None and not _is_infinite(estimator.budget):
-        at_least_zero(estimator.budget, "budget")
+    check_budget(estimator.budget)
     if estimator.lam is not None:
         at_least_zero(estimator.lam, "lam")
     one_of("error", estimator.error, ("auto", *get_args(Estimate)))
@@ -50,6 +49,12 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
     if isinstance(estimator.scoring, list | tuple | set | dict):
         raise InvalidInputError("scoring must be one scorer, not several: choices are made by it.")
     _check_model(estimator)
+
+
+def check_budget(budget: Any) -> None:
+    """Raise unless a budget is None or a number of at least 0, which may be infinite."""
+    if budget is not None and not _is_infinite(budget):
+        at_least_zero(budget, "budget")
 
 
 def check_scorer(estimator: BudgetPruneBase, scorer: Any) -> None:

@@ -125,7 +125,7 @@ class Bill:
     @classmethod
     def of(cls, point: Point, rows: LabelledRows, contest: Contest) -> Bill:
         model = (point.again or point.model)()
-        if isinstance(model, Decided):
+        if hasattr(model, "sources_used"):
             bought = model.sources_used(rows.X)
         else:
             bought = sources_used(model.forest_, contest.costs.resolve(rows.X.shape[1]), rows.X)

@@ -45,6 +45,8 @@ class Grids:
     budgets : shares of the unpruned forest's cost at which our estimators make their choices
     bits, pairs : thresholds of BudgetRF: entropy in bits, and rows of a class as shares of all rows
     miser, lazy, coupled : BoostingGrid
+    subsets : BoostingGrid
+        LightGBM on subsets of the sources; it has no weights, because prices choose the subsets.
     l1 : inverse strengths C of the cost-weighted penalty
     """
 
@@ -72,6 +74,7 @@ class Grids:
             (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03), (31, 63), (5, 10, 20, 50, 100, 200)
         )
     )
+    subsets: BoostingGrid = field(default_factory=lambda: BoostingGrid((), (31, 63), (10, 20, 50, 100, 200)))
     l1: tuple[float, ...] = (3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 
@@ -85,5 +88,6 @@ QUICK = Grids(
     miser=BoostingGrid((0.0, 1e-3), (3,), (3, 10)),
     lazy=BoostingGrid((0.01, 0.1), (7,), (3, 10)),
     coupled=BoostingGrid((1e-4, 0.01), (7,), (3, 10)),
+    subsets=BoostingGrid((), (7,), (3, 10)),
     l1=(0.01, 1.0),
 )

@@ -27,6 +27,7 @@ GRIDS = Grids(
     ),
     lazy=BoostingGrid((1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0), (15, 31), _ROUNDS, learning_rate=0.3),
     coupled=BoostingGrid((1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1), (15, 31), _ROUNDS, learning_rate=0.3),
+    subsets=BoostingGrid((), (15, 31), _ROUNDS, learning_rate=0.3),
     l1=(3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01),
 )
 

@@ -9,11 +9,13 @@ from budgetprune.experiments import _figures as figures
 from budgetprune.experiments import _forest_methods as forests
 from budgetprune.experiments import _linear_methods as linear
 from budgetprune.experiments import _our_methods as ours
+from budgetprune.experiments import _subset_methods as subsets
 from budgetprune.experiments._contest import Method
 from budgetprune.experiments._figures import Look
 
 UNPRUNED = "unpruned forest"
 OURS_PAPER = "BudgetPrune (the paper)"
+SUBSETS, CASCADE = "feature subsets + LightGBM", "cascade"
 
 _ALL = (
     Method(UNPRUNED, forests.unpruned),
@@ -25,6 +27,8 @@ _ALL = (
     Method("cost-weighted L1", linear.cost_weighted_l1),
     Method("CEGB, lazy", partial(boosting.cegb, penalty="lazy")),
     Method("CEGB, coupled", partial(boosting.cegb, penalty="coupled")),
+    Method(SUBSETS, subsets.feature_subsets),
+    Method(CASCADE, subsets.cascade),
     Method(OURS_PAPER, forests.paper_pruning, is_ours=True),
     Method("ours: refitted", ours.refitted, is_ours=True),
     Method("ours: decided early", ours.decided, is_ours=True),
@@ -44,6 +48,8 @@ LOOKS = {
     "GreedyMiser": Look(figures.BLUE, "X"),
     "CEGB, coupled": Look(figures.SKY, "v", "--"),
     "CEGB, lazy": Look(figures.NAVY, "s"),
+    SUBSETS: Look(figures.LIME, "^"),
+    CASCADE: Look(figures.INDIGO, "D"),
     OURS_PAPER: Look(figures.PAPER_RED, "o", width=2.2),
     "ours: refitted": Look(figures.DARK_RED, "^", width=1.8),
     "ours: decided early": Look(figures.ORANGE_RED, "D", width=1.8),
@@ -65,6 +71,8 @@ BEYOND = (
     UNPRUNED,
     "CEGB, coupled",
     "CEGB, lazy",
+    SUBSETS,
+    CASCADE,
     OURS_PAPER,
     "ours: refitted",
     "ours: decided early",

@@ -197,8 +197,14 @@ def _recipe(contest: Contest, model: Any, budget: float, **settings: Any) -> Rec
 # --- Who competes -------------------------------------------------------------------------------------------
 
 EARLY, EARLY_BOOSTER = "ours: refitted, stops early", "ours on CEGB, stops early"
-# A ranking has no labels that could be decided.
-_BY_LABEL = ("ours: decided early", "ours: decided early, slack", "ours on CEGB, decided early")
+# A ranking has no labels that could be decided, or that subsets of features could be chosen by.
+_BY_LABEL = (
+    "ours: decided early",
+    "ours: decided early, slack",
+    "ours on CEGB, decided early",
+    _methods.SUBSETS,
+    _methods.CASCADE,
+)
 _OWN = (
     Method("GreedyMiser", greedy_miser),
     Method(EARLY, stopping_early),

@@ -37,6 +37,7 @@ GRIDS = Grids(
         learning_rate=0.2,
         least_hessian=1.0,
     ),
+    subsets=BoostingGrid((), (127, 255, 31), (5, 10, 20, 40, 60), learning_rate=0.2, least_hessian=1.0),
 )
 
 load = lru_cache(maxsize=1)(load_covertype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments._bills import AS_GOOD, as_good_as, bills, ours, whole_forest
 from budgetprune.experiments._contest import Contest, Method
 from budgetprune.experiments._experiment import Cell, Experiment, Options, Part, Record, Table, register
-from budgetprune.experiments._figures import BLACK, BLUE, DARK_RED, ORANGE_RED, Look
+from budgetprune.experiments._figures import BLACK, BLUE, DARK_RED, INDIGO, LIME, ORANGE_RED, Look
 from budgetprune.experiments._forest_methods import limited_depth
-from budgetprune.experiments._grids import QUICK, Grids
+from budgetprune.experiments._grids import QUICK, BoostingGrid, Grids
+from budgetprune.experiments._methods import CASCADE, METHODS, SUBSETS
 from budgetprune.experiments._patients import BREAST, HEART, THYROID, Diagnosis
 from budgetprune.experiments._tables import with_spread
 from budgetprune.plots import INK, tidy
@@ -28,11 +30,15 @@ FOREST, DEPTH, REFITTED, DECIDED = "forest", "limited depth", "ours: refitted", 
 LOOKS = {
     FOREST: Look(BLACK, "*"),
     DEPTH: Look(BLUE, "s"),
+    SUBSETS: Look(LIME, "v"),
+    CASCADE: Look(INDIGO, "P"),
     REFITTED: Look(DARK_RED, "^", width=1.8),
     DECIDED: Look(ORANGE_RED, "D", width=1.8),
 }
 # For all base forests of one split together.
 SECONDS = 60.0
+# A few hundred patients may be too few for large trees.
+GRIDS = Grids(subsets=BoostingGrid((), (7, 31), (10, 20, 50, 100, 200)))
 # The base forest that is best on V, of all that there are.
 CHOSEN = "V's choice"
 # A source that no method buys for more patients than this is left out of the table.
@@ -65,6 +71,7 @@ class Medical(Experiment):
             "n_trees": 6 if options.quick else 100,
             "bases": {diagnosis.name: diagnosis.bases for diagnosis in _diagnoses(options)},
             "seconds": None if options.paper else 0.0 if options.quick else SECONDS,
+            "subsets": asdict(_grids(options).subsets),
             "budgets": {diagnosis.name: diagnosis.budgets for diagnosis in _diagnoses(options)},
         }
 
@@ -106,7 +113,7 @@ class Medical(Experiment):
                 ),
                 measure=measure,
                 scoring=diagnosis.scoring,
-                grids=QUICK if options.quick else Grids(),
+                grids=_grids(options),
                 seconds=np.inf if seconds is None else seconds / len(diagnosis.bases),
                 jobs=options.jobs,
             )
@@ -144,6 +151,8 @@ def methods(budgets: Sequence[float]) -> tuple[Method, ...]:
     return (
         Method(FOREST, whole_forest),
         Method(DEPTH, limited_depth),
+        METHODS[SUBSETS],
+        METHODS[CASCADE],
         Method(REFITTED, partial(ours, budgets=budgets)),
         Method(DECIDED, partial(ours, budgets=budgets, counting="decided")),
     )
@@ -151,6 +160,10 @@ def methods(budgets: Sequence[float]) -> tuple[Method, ...]:
 
 def _diagnoses(options: Options) -> tuple[Diagnosis, ...]:
     return (BREAST,) if options.quick else (THYROID, HEART)
+
+
+def _grids(options: Options) -> Grids:
+    return QUICK if options.quick else GRIDS
 
 
 def _money(options: Options) -> str:

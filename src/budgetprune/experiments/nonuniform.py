@@ -17,7 +17,7 @@ from budgetprune.experiments._contest import Contest, Method, Point
 from budgetprune.experiments._experiment import Cell, Options, Part, Record, Table, register
 from budgetprune.experiments._figures import GREY, Look
 from budgetprune.experiments._forest_methods import grown
-from budgetprune.experiments._methods import LOOKS, METHODS, OURS_PAPER, UNPRUNED
+from budgetprune.experiments._methods import CASCADE, LOOKS, METHODS, OURS_PAPER, SUBSETS, UNPRUNED
 from budgetprune.experiments._records import MeanCurve
 from budgetprune.experiments._split import Split
 from budgetprune.experiments.figure1a import Figure1a
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 
 # Methods that the paper shows at unit costs as well.
 TWICE = (UNPRUNED, "CCP", OURS_PAPER)
-# Methods that are compared at these costs: prunings of the same forest, and the strongest rival.
+# Methods that are compared at these costs: prunings of the same forest, and the strongest rivals.
 COMPARED = (
     UNPRUNED,
     "CCP",
     "GreedyPrune",
     "CEGB, lazy",
+    SUBSETS,
+    CASCADE,
     OURS_PAPER,
     "ours: refitted",
     "ours: decided early",
