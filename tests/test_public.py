@@ -8,6 +8,10 @@ import budgetprune
 
 NAMES = {
     "AcquisitionError",
+    "BudgetClassifier",
+    "BudgetRegressor",
+    "StagedPredictor",
+    "StagedTradeOff",
     "BudgetPredictor",
     "BudgetPruneClassifier",
     "Decision",

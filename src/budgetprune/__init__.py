@@ -17,15 +17,18 @@ from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor, Decision, Simulation
 from budgetprune.problem import Certificate, PruningProblem
 from budgetprune.pruning import Pruning
+from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedPredictor, StagedTradeOff
 
 __version__ = _version("budgetprune")
 
 __all__ = [
     "AcquisitionError",
+    "BudgetClassifier",
     "BudgetPredictor",
     "BudgetPruneClassifier",
     "BudgetPruneError",
     "BudgetPruneRegressor",
+    "BudgetRegressor",
     "BudgetWarning",
     "Certificate",
     "Decision",
@@ -37,6 +40,8 @@ __all__ = [
     "PruningProblem",
     "Simulation",
     "SolverError",
+    "StagedPredictor",
+    "StagedTradeOff",
     "TradeOff",
     "UnsupportedModelError",
     "__version__",

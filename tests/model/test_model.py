@@ -178,7 +178,7 @@ def test_sections_need_their_version(tmp_path):
 
 def test_a_path_without_its_forest(tmp_path):
     file = shutil.copy(GOLDEN, tmp_path / "m")
-    (forest, _, _), sections = load_model_and_sections(file)
+    (forest, _, _), _, sections = load_model_and_sections(file)
     del sections.header["unpruned"]
     with pytest.raises(InvalidInputError, match="needs the unpruned forest"):
         path_of(sections, forest, ())

@@ -76,7 +76,7 @@ def judge(file: Path) -> str | None:
 def judge_sections(file: Path) -> str | None:
     """The same for what a predictor has no use for: the path, and how the model came about."""
     try:
-        (forest, costs, _), sections = load_model_and_sections(file)
+        (forest, costs, _), _, sections = load_model_and_sections(file)
         about_of(sections)
         path = path_of(sections, forest, costs.source_names)
     except InvalidInputError as error:

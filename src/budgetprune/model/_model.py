@@ -54,9 +54,9 @@ class BudgetModel:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> BudgetModel:
         """Read what `save`, or `BudgetPredictor.save`, wrote. It is safe with any file."""
-        parts, sections = load_model_and_sections(file)
+        parts, staged, sections = load_model_and_sections(file)
         with blamed_on(file):
-            predictor = BudgetPredictor._restored(*parts)
+            predictor = BudgetPredictor._restored(*parts, staged)
             path = path_of(sections, predictor.forest, predictor.source_names)
             return cls(predictor, path, about_of(sections))
 

@@ -45,7 +45,7 @@ class Sections(NamedTuple):
     arrays: dict[str, NDArray[Any]]
 
 
-Parts = tuple[Forest, CostTable, dict[str, Any], Sections]
+Parts = tuple[Forest, CostTable, dict[str, Any]]
 
 
 def save_model(
@@ -98,18 +98,22 @@ def load_model(file: File) -> Parts:
 
     Returns
     -------
-    forest, costs, options, staged
-        The last is the section of a staged model, empty for all others.
+    forest, costs, options
     """
     return _load(file, skip=_FURTHER)[0]
 
 
-def load_model_and_sections(file: File) -> tuple[Parts, Sections]:
-    """Read the further sections as well, which are not checked: see `load_model`."""
+def load_model_and_stages(file: File) -> tuple[Parts, Sections]:
+    """Read the section of a staged model as well, which is empty for others: see `load_model`."""
+    return _load(file, skip=_FURTHER)[:2]
+
+
+def load_model_and_sections(file: File) -> tuple[Parts, Sections, Sections]:
+    """Read the section of a staged model and the further sections, which are not checked."""
     return _load(file, skip=())
 
 
-def _load(file: File, skip: tuple[str, ...]) -> tuple[Parts, Sections]:
+def _load(file: File, skip: tuple[str, ...]) -> tuple[Parts, Sections, Sections]:
     version, header, arrays = read_container(file, newest=VERSION, skip=skip)
     with blamed_on(file):
         sections = Sections({}, {})
@@ -124,7 +128,7 @@ def _load(file: File, skip: tuple[str, ...]) -> tuple[Parts, Sections]:
         forest = put_together(header["forest"], without_prefix(arrays, _FOREST))
         costs = _read_costs(header["sources"], arrays)
         check_cost_table(costs, forest.n_features)
-        return (forest, costs, _check_options(header["options"]), staged), sections
+        return (forest, costs, _check_options(header["options"])), staged, sections
 
 
 def _staged_section(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sections:

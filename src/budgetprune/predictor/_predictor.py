@@ -20,7 +20,7 @@ from budgetprune.predictor._decision import Decision, Simulation
 from budgetprune.predictor._engine import ROUNDING, Engine
 from budgetprune.predictor._example import Example
 from budgetprune.predictor._model_container import blamed_on
-from budgetprune.predictor._model_file import STAGED, Sections, load_model, save_model
+from budgetprune.predictor._model_file import STAGED, Sections, load_model_and_stages, save_model
 
 # What a file holds beside the forest and its prices.
 SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order", "look_ahead")
@@ -335,9 +335,9 @@ class BudgetPredictor:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> BudgetPredictor:
         """Read what `save` wrote. It is safe with any file: nothing but numbers and names is read."""
-        parts = load_model(file)
+        parts, staged = load_model_and_stages(file)
         with blamed_on(file):
-            return cls._restored(*parts)
+            return cls._restored(*parts, staged)
 
     @classmethod
     def _restored(

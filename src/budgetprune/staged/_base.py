@@ -111,16 +111,19 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         )
         fitted = fit_chains(work)
         self.settings_ = fitted.settings
-        self.model_ = StagedModel(
+        curve = fitted.trade_off
+        best = len(curve) - 1 if self.error_costs is None else curve.cheapest_in_all()
+        model = StagedModel(
             chains=fitted.chains,
-            trade_off=fitted.trade_off,
-            point=0,
+            trade_off=curve,
+            best=best,
+            point=best,
             objective=objective,
             costs=self._prices,
             classes=work.classes,
             answer=getattr(self, "_answer", None),
         )
-        self._choose(self.budget)
+        self.model_ = model.within(self.budget)
         return self
 
     @property
@@ -128,19 +131,6 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         """What every budget buys."""
         check_is_fitted(self)
         return self.model_.trade_off
-
-    def _choose(self, budget: float | None) -> None:
-        """Choose the point of the curve."""
-        curve = self.tradeoff_
-        point = len(curve) - 1 if self.error_costs is None else curve.cheapest_in_all()
-        if budget is not None:
-            most = curve.within(budget)
-            if most is None:
-                raise InvalidInputError(
-                    f"budget={budget:g} is below the cost of the cheapest model ({curve.cost[0]:.4g})."
-                )
-            point = min(point, most)
-        self.model_ = self.model_.at(point)
 
     @abstractmethod
     def _sample(
@@ -222,7 +212,7 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         other = copy.copy(self)
         other.budget = budget
         other._check_parameters()
-        other._choose(budget)
+        other.model_ = self.model_.within(budget)
         return other
 
     @property

@@ -43,7 +43,7 @@ _PER_POINT: dict[str, Any] = {
 }
 _OTHERS: dict[str, Any] = {"sources": np.int32, "decay": np.float64, "error_costs": np.float64}
 _DTYPES = _PER_STAGE | _PER_POINT | _OTHERS
-_HEADER = {"objective", "price", "point"}
+_HEADER = {"objective", "price", "best", "point"}
 _OBJECTIVES = ("error costs", "log loss", "squared error")
 _LARGEST_SCALE = 100.0
 
@@ -77,6 +77,7 @@ def save_staged(file: str | os.PathLike[str], model: StagedModel, max_cost: floa
     header = {
         "objective": _name_of(model.objective),
         "price": model.objective.price if isinstance(model.objective, SquaredError) else 1.0,
+        "best": model.best,
         "point": model.point,
     }
     save_model(file, trees, model.costs, {"max_cost": max_cost}, staged=Sections(header, stored))
@@ -98,6 +99,7 @@ def restore_model(forest: Forest, costs: CostTable, staged: Sections) -> StagedM
     model = StagedModel(
         chains=_chains(forest, costs, arrays),
         trade_off=_curve(arrays),
+        best=header["best"],
         point=header["point"],
         objective=objective,
         costs=costs,
@@ -132,8 +134,9 @@ def _check_sizes(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Non
         bool(chain[0] == 0 and chain[-1] == n_chains - 1 and np.isin(np.diff(chain), (0, 1)).all()),
         "stages must be in the order of their chains",
     )
-    point = header["point"]
-    _require(type(point) is int and 0 <= point < n_points, f"point must be below {n_points}")
+    for name in ("best", "point"):
+        point = header[name]
+        _require(type(point) is int and 0 <= point < n_points, f"{name} must be below {n_points}")
 
 
 def _chains(forest: Forest, costs: CostTable, arrays: dict[str, NDArray[Any]]) -> tuple[Chain, ...]:

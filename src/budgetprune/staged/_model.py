@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
+from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.staged._chain import Chain
 from budgetprune.staged._join import join_forests
@@ -25,6 +26,9 @@ class StagedModel:
     chains : tuple of Chain
     trade_off : StagedTradeOff
         Its points name a chain and the thresholds of its stages.
+    best : int
+        The point to use if there is no budget: with error costs, the one at which cost and loss together are
+        least; else the last one, which has the best score.
     point : int
         The point that is in use.
     objective : Objective
@@ -37,6 +41,7 @@ class StagedModel:
 
     chains: tuple[Chain, ...]
     trade_off: StagedTradeOff
+    best: int
     point: int
     objective: Objective
     costs: CostTable
@@ -59,8 +64,17 @@ class StagedModel:
         price = self.costs.price
         return np.cumsum([price[list(stage.sources)].sum() for stage in self.chain.stages])
 
-    def at(self, point: int) -> StagedModel:
-        """Return the same model at another point."""
+    def within(self, budget: float | None) -> StagedModel:
+        """Return the same model at another budget: average cost of a prediction; None: no limit."""
+        point = self.best
+        if budget is not None:
+            most = self.trade_off.within(budget)
+            if most is None:
+                raise InvalidInputError(
+                    f"budget={budget:g} is below the cost of the cheapest model "
+                    f"({self.trade_off.cost[0]:.4g})."
+                )
+            point = min(point, most)
         return replace(self, point=point)
 
     def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:

@@ -54,15 +54,9 @@ class StagedPredictor(BudgetPredictor):
             f"cost {curve.cost[self.model.point]:.4g}{limit})"
         )
 
-    def with_budget(self, budget: float) -> StagedPredictor:
-        """Return the same model at another budget: average cost of a prediction."""
-        point = self.model.trade_off.within(budget)
-        if point is None:
-            raise InvalidInputError(
-                f"budget={budget:g} is below the cost of the cheapest model "
-                f"({self.model.trade_off.cost[0]:.4g})."
-            )
-        return StagedPredictor(self.model.at(point), max_cost=self.max_cost)
+    def with_budget(self, budget: float | None) -> StagedPredictor:
+        """Return the same model at another budget: average cost of a prediction; None: no limit."""
+        return StagedPredictor(self.model.within(budget), max_cost=self.max_cost)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row, or its target, at the last stage: as if all sources were bought."""
