@@ -9,7 +9,11 @@ import pytest
 from budgetprune import FeatureCosts
 from budgetprune.staged import BudgetClassifier, BudgetRegressor
 
-N_ROWS = 700
+from ..solvers.conftest import one_thread
+
+__all__ = ["one_thread"]
+
+N_ROWS = 500
 
 
 def patients(seed: int, n_rows: int = N_ROWS) -> pd.DataFrame:

@@ -23,7 +23,7 @@ def tree_of_outcomes(rng, n_stages=3, n_branches=2, n_rows=4):
     """Rows at the leaves of a tree. Each node of a stage has an uncertainty of its own, its expected loss.
 
     What is known at a stage is the node. Answers get better from stage to stage, by the same factor at each
-    node of a stage: so going on is worth more where the answer is more uncertain, and thresholds can be optimal.
+    node of a stage: so going on is worth more where the answer is more uncertain.
     """
     n_leaves = n_branches ** (n_stages - 1)
     last = rng.uniform(0.0, 0.2, n_leaves)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -62,7 +62,7 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         scoring: Any = None,
         time_limit: float | None = None,
         learner: str = "auto",
-        cv: int = 5,
+        cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -92,8 +92,16 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
         rows = self._columns.read(X)
         random = check_random_state(self.random_state)
+        divided = None if isinstance(self.cv, int) else self._given_folds(rows, labels)
+        if weight is not None and not weight.all():
+            # A row without weight is as good as left out, for the folds too.
+            counts = weight > 0
+            rows, labels, weight = rows[counts], labels[counts], weight[counts]
+            divided = None if divided is None else [_among(counts, fold) for fold in divided]
+        if len(rows) < 2:
+            raise InvalidInputError(f"X has n_samples={len(rows)} rows that count; at least 2 are needed.")
         sample = self._sample(rows, labels, weight)
-        folds = self._folds(sample, random)
+        folds = divided or self._even_folds(sample, random)
         objective = self._make_objective()
         work = Work(
             sample=sample,
@@ -150,12 +158,23 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         """Groups of rows that each fold gets an equal share of."""
         return np.zeros(len(sample), dtype=np.intp)
 
-    def _folds(self, sample: Sample, random: np.random.RandomState) -> Sequence[Fold]:
+    def _given_folds(self, rows: NDArray[np.float64], labels: NDArray[Any]) -> list[Fold]:
+        """Divide rows as `cv` says."""
+        splitter = check_cv(self.cv, labels, classifier=is_classifier(self))
+        folds = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(rows, labels)]
+        tested = np.sort(np.concatenate([test for _, test in folds]))
+        if len(folds) < 2 or not np.array_equal(tested, np.arange(len(rows))):
+            raise InvalidInputError(
+                "cv must divide the rows so that each of them is tested once, in at least 2 folds."
+            )
+        return folds
+
+    def _even_folds(self, sample: Sample, random: np.random.RandomState) -> list[Fold]:
         """Divide rows into folds; each gets an equal share of each stratum, also of small ones."""
+        n_folds = min(self.cv, len(sample))
         strata = self._strata(sample)
         order = random.permutation(len(sample))
         order = order[np.argsort(strata[order], kind="stable")]
-        n_folds = min(self.cv, len(sample))
         number = np.empty(len(sample), dtype=np.intp)
         number[order] = np.arange(len(sample)) % n_folds
         return [
@@ -180,8 +199,10 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
                 )
         if self.learner not in LEARNERS:
             raise InvalidInputError(f"learner must be one of {', '.join(LEARNERS)}; not {self.learner!r}.")
-        if not isinstance(self.cv, int) or self.cv < 2:
-            raise InvalidInputError(f"cv must be an integer of at least 2, not {self.cv!r}.")
+        if isinstance(self.cv, bool | float | str | None) or (isinstance(self.cv, int) and self.cv < 2):
+            raise InvalidInputError(
+                f"cv must be an integer of at least 2, or a splitter of scikit-learn; not {self.cv!r}."
+            )
 
     # --- Predictions ----------------------------------------------------------------------------------------
 
@@ -244,3 +265,10 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
 def _is_amount(value: Any) -> bool:
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return is_number and bool(np.isfinite(value)) and value >= 0
+
+
+def _among(counts: NDArray[np.bool_], fold: Fold) -> Fold:
+    """Number the rows of a fold anew, among those that count."""
+    number = np.cumsum(counts) - 1
+    train, test = fold
+    return number[train[counts[train]]], number[test[counts[test]]]

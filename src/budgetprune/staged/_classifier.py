@@ -32,7 +32,7 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
         time_limit: float | None = None,
         class_weight: Any = None,
         learner: str = "auto",
-        cv: int = 5,
+        cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -71,7 +71,7 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
         n_classes = self.classes_.size
         if n_classes < 2:
             raise InvalidInputError(
-                f"y has a single class ({self.classes_[0]!r}); a classifier needs at least two."
+                f"y has one class only ({self.classes_[0]!r}); a classifier needs rows of at least two."
             )
         if self.class_weight is not None:
             of_class = compute_sample_weight(self.class_weight, labels)
@@ -113,8 +113,8 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row: the one with the least expected cost of error."""
-        found: NDArray[Any] = self.classes_[self._answer.answers(self.predict_proba(X))]
-        return found
+        _, outputs = self._follow(X)
+        return self.model_.answers(outputs)
 
 
 class Seen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -233,8 +233,10 @@ def _check_curve(model: StagedModel) -> None:
     curve = model.trade_off
     _require(bool(np.all(np.isfinite(curve.cost)) and np.all(curve.cost >= 0)), "costs must be finite")
     _require(bool(np.all(np.diff(curve.cost) >= 0)), "points must be in the order of their cost")
-    for name in ("cost_std", "score_std", "loss", "lam"):
-        values = getattr(curve, name)
+    # Rules by which all rows stop at the same stage have no lambda.
+    amounts = {"lam": np.where(np.isnan(curve.lam), 0.0, curve.lam)}
+    amounts |= {name: getattr(curve, name) for name in ("cost_std", "score_std", "loss")}
+    for name, values in amounts.items():
         _require(
             bool(np.all(np.isfinite(values) & (values >= 0))), f"{name} must be finite, and not negative"
         )

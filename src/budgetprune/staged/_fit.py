@@ -101,10 +101,12 @@ def fit_chains(work: Work) -> Fitted:
     settings = choose_settings(work.learner, train, test, shop, work.n_jobs, work.deadline.is_over)
     trials = Trials(work.learner, settings, train, test, work.n_jobs, work.deadline.is_over)
     orders = [
-        within(order_sources(trials, Shop(work.costs, is_offered), exponent), work.max_cost)
+        order_sources(trials, Shop(work.costs, is_offered), exponent)
         for exponent in _exponents(work.costs.price[is_offered])
     ]
-    plans = list({plan.sources: plan for plan in (_plan(work, order) for order in orders)}.values())
+    orders += _cheaper_orders(trials, work, orders)
+    made = (_plan(work, within(order, work.max_cost)) for order in orders)
+    plans = list({plan.sources: plan for plan in made}.values())
     chains: list[Chain] = []
     crossed: list[Crossed] = []
     n_steps = sum(len(plan.sources) for plan in plans) * (len(work.folds) + 1)
@@ -121,6 +123,17 @@ def fit_chains(work: Work) -> Fitted:
             crossed.append(seen)
     curve = trade_off(crossed, work.folds, work.score)
     return Fitted(tuple(chains), curve, settings)
+
+
+def _cheaper_orders(trials: Trials, work: Work, orders: list[list[Step]]) -> list[list[Step]]:
+    """Order the sources that are cheaper than what all others begin with, for budgets below that."""
+    first = min((order[0].price for order in orders if order), default=0.0)
+    is_cheaper = (work.costs.price < first) & (work.costs.price <= work.max_cost)
+    shop = Shop(work.costs, is_cheaper)
+    if not any(step.price < first for step in shop.steps()):
+        return []
+    order = order_sources(trials, shop, EXPONENTS[-1])
+    return [order] if order and order[0].price < first else []
 
 
 def within(order: list[Step], max_cost: float) -> list[Step]:
@@ -158,7 +171,7 @@ def _assemble(work: Work, plan: Plan, found: CrossFitted, settings: Settings) ->
     """Calibrate the stages, and collect what cross-fitting saw."""
     sample, objective = work.sample, work.objective
     link: Link = {"binary": "logistic", "multiclass": "softmax"}.get(sample.kind, "identity")  # type: ignore[assignment]
-    stages, outputs = [], []
+    stages, outputs, losses = [], [], []
     for k, sources in enumerate(_needed_sources(work.costs, found.forests)):
         stage = Stage(sources, replace(found.forests[k], classes=work.classes))
         if link == "identity":
@@ -168,12 +181,15 @@ def _assemble(work: Work, plan: Plan, found: CrossFitted, settings: Settings) ->
             seen = probabilities(found.scores[k] * stage.scale, link)
         stages.append(stage)
         outputs.append(seen)
+        losses.append(mean_loss(sample, found.scores[k] * stage.scale))
+    # By the loss of training, which is less noisy than errors are.
+    best = int(np.argmin(losses))
     price = np.array([work.costs.price[list(stage.sources)].sum() for stage in stages])
     weight = np.ones(len(sample)) if sample.weight is None else sample.weight
     loss = np.column_stack([objective.loss(each, sample.target) for each in outputs])
     evidence = Evidence(
         np.column_stack([objective.uncertainty(each) for each in outputs]),
-        _smoothed(loss, outputs, objective, weight),
+        _smoothed(loss, outputs, objective, best),
         price,
         weight,
     )
@@ -195,14 +211,10 @@ def _needed_sources(costs: CostTable, forests: Sequence[Forest]) -> list[tuple[i
 
 
 def _smoothed(
-    loss: NDArray[np.float64],
-    outputs: Sequence[NDArray[np.float64]],
-    objective: Objective,
-    weight: NDArray[np.float64],
+    loss: NDArray[np.float64], outputs: Sequence[NDArray[np.float64]], objective: Objective, best: int
 ) -> NDArray[np.float64]:
     """Mix losses by the labels with losses that the best stage expects."""
-    best = outputs[int(np.argmin(np.average(loss, axis=0, weights=weight)))]
-    soft = np.column_stack([objective.soft_loss(each, best) for each in outputs])
+    soft = np.column_stack([objective.soft_loss(each, outputs[best]) for each in outputs])
     share = SOFT_ROWS / (SOFT_ROWS + len(loss))
     return (1 - share) * loss + share * soft
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class StagedTradeOff:
     loss : float64 array of shape (n_points,)
         What wrong answers cost on average.
     lam : float64 array of shape (n_points,)
-        How much loss a unit of cost is worth.
+        How much loss a unit of cost is worth; NaN where all rows stop at the same stage.
     chain : int array of shape (n_points,)
         Which chain of stages a point belongs to.
     thresholds : tuple of float64 arrays
@@ -106,52 +106,62 @@ class Crossed:
 
 def trade_off(chains: Sequence[Crossed], folds: Sequence[Fold], score: Score) -> StagedTradeOff:
     """Learn stopping rules for many lambdas, judge them by cross-fitting, and keep the best points."""
+    found = [_points_of(number, crossed, folds, score) for number, crossed in enumerate(chains)]
+    joined = _join(found)
+    return joined.take(_best_points(joined))
+
+
+def _points_of(number: int, crossed: Crossed, folds: Sequence[Fold], score: Score) -> StagedTradeOff:
+    """Find the points of one chain.
+
+    Rules that are learnt from other rows for the same lambda may be quite different, where costs jump. So a
+    rule is judged by those that cost as much as it does, on the rows that each was learnt from.
+    """
+    lams = useful_lams(crossed.evidence)
+    rules = _all_rules(crossed.evidence, lams)
+    cost, stops = _costs_and_stops(crossed.evidence, rules)
     size = np.array([test.size for _, test in folds], dtype=np.float64)
-    columns: dict[str, list[Any]] = {name: [] for name in ("cost", "score", "loss", "lam", "chain")}
-    thresholds: list[NDArray[np.float64]] = []
-    stops: list[NDArray[np.float64]] = []
-    for number, crossed in enumerate(chains):
-        lams = useful_lams(crossed.evidence)
-        thresholds.extend(learn_thresholds(crossed.evidence, lams))
-        judged = [_judge(crossed, fold, lams, score) for fold in folds]
-        for name, values in zip(
-            ("cost", "score", "loss"), np.array([each[0] for each in judged]).transpose(1, 2, 0), strict=True
-        ):
-            columns[name].extend(values)
-        stops.extend(np.average([each[1] for each in judged], axis=0, weights=size))
-        columns["lam"].extend(lams)
-        columns["chain"].extend([number] * lams.size)
-    cost, scores, loss = (np.array(columns[name]) for name in ("cost", "score", "loss"))
-    found = StagedTradeOff(
-        np.average(cost, axis=1, weights=size),
-        np.average(scores, axis=1, weights=size),
-        cost.std(axis=1),
-        scores.std(axis=1),
-        np.average(loss, axis=1, weights=size),
-        np.array(columns["lam"]),
-        np.array(columns["chain"], dtype=np.intp),
-        tuple(thresholds),
-        tuple(stops),
+    judged = np.array([_judge(crossed, fold, lams, cost, score) for fold in folds])
+    mean, spread = np.average(judged, axis=0, weights=size), judged.std(axis=0)
+    return StagedTradeOff(
+        cost=mean[0],
+        score=mean[1],
+        cost_std=spread[0],
+        score_std=spread[1],
+        loss=mean[2],
+        lam=np.append(lams, np.full(len(rules) - lams.size, np.nan)),
+        chain=np.full(len(rules), number),
+        thresholds=tuple(rules),
+        stops=tuple(stops),
     )
-    return found.take(_best_points(found))
+
+
+def _join(curves: Sequence[StagedTradeOff]) -> StagedTradeOff:
+    joined: dict[str, Any] = {}
+    for field in fields(StagedTradeOff):
+        parts = [getattr(curve, field.name) for curve in curves]
+        is_tuple = isinstance(parts[0], tuple)
+        joined[field.name] = sum(parts, ()) if is_tuple else np.concatenate(parts)
+    return StagedTradeOff(**joined)
 
 
 def _judge(
-    crossed: Crossed, fold: Fold, lams: NDArray[np.float64], score: Score
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Learn from rows outside a fold, and judge by its rows.
+    crossed: Crossed, fold: Fold, lams: NDArray[np.float64], cost: NDArray[np.float64], score: Score
+) -> NDArray[np.float64]:
+    """Learn rules from rows outside a fold, and judge by its rows.
 
     Returns
     -------
-    found : cost, score and loss, of shape (3, n_lams)
-    stops : share of the rows that stop at each stage, of shape (n_lams, n_stages)
+    found : cost, score and loss, of shape (3, n_rules)
+        Of rules that have the given costs on the rows that they are learnt from.
     """
     train, test = fold
     evidence = crossed.evidence[test]
     paid = np.cumsum(evidence.price)
-    found, stops = np.empty((3, lams.size)), np.empty((lams.size, paid.size))
+    rules = _all_rules(crossed.evidence[train], lams)
+    found = np.empty((3, len(rules)))
     rows = np.arange(test.size)
-    for i, thresholds in enumerate(learn_thresholds(crossed.evidence[train], lams)):
+    for i, thresholds in enumerate(rules):
         stage = stops_at(evidence.uncertainty, thresholds)
         outputs = np.empty((test.size, crossed.outputs[0].shape[1]))
         for k in np.unique(stage).tolist():
@@ -159,8 +169,35 @@ def _judge(
         found[0, i] = np.average(paid[stage], weights=evidence.weight)
         found[1, i] = score(test, outputs)
         found[2, i] = np.average(crossed.loss[test][rows, stage], weights=evidence.weight)
-        stops[i] = np.bincount(stage, weights=evidence.weight, minlength=paid.size) / evidence.weight.sum()
-    return found, stops
+    learnt = slice(0, lams.size)
+    known = _costs_and_stops(crossed.evidence[train], rules[learnt])[0]
+    order = np.argsort(known, kind="stable")
+    for values in found:
+        values[learnt] = np.interp(cost[learnt], known[order], values[learnt][order])
+    return found
+
+
+def _costs_and_stops(
+    evidence: Evidence, rules: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the average cost of each rule, and the share of the rows that stop at each stage."""
+    total = evidence.weight.sum()
+    n_stages = evidence.price.size
+    stops = np.array(
+        [
+            np.bincount(stops_at(evidence.uncertainty, rule), weights=evidence.weight, minlength=n_stages)
+            for rule in rules
+        ]
+    )
+    stops /= total
+    return stops @ np.cumsum(evidence.price), stops
+
+
+def _all_rules(evidence: Evidence, lams: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Learn a rule for each lambda; then come those by which all rows stop at the same stage."""
+    n_stages = evidence.price.size
+    fixed = np.where(np.arange(n_stages) < np.arange(n_stages)[:, np.newaxis], -np.inf, np.inf)
+    return np.concatenate([learn_thresholds(evidence, lams), fixed])
 
 
 def _best_points(found: StagedTradeOff) -> NDArray[np.intp]:

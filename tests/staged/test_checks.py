@@ -1,0 +1,28 @@
+"""scikit-learn's own checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from budgetprune import BudgetClassifier, BudgetRegressor
+
+LEAVES = {
+    f"check_sample_weight_equivalence_on_{rows}_data": "LightGBM counts rows in leaves, whatever they weigh"
+    for rows in ("dense", "sparse")
+}
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    return LEAVES if isinstance(estimator, BudgetClassifier) else {}
+
+
+@pytest.mark.usefixtures("one_thread")
+@parametrize_with_checks(
+    [BudgetClassifier(cv=2, n_jobs=1), BudgetRegressor(cv=2, n_jobs=1)],
+    expected_failed_checks=expected_failures,
+)
+def test_checks(estimator, check):
+    check(estimator)
