@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from budgetprune._estimator_rows import labels_of, refuse_infinities, rows_of, weights_of
 from budgetprune._threads import available_cores
 from budgetprune.costs import CostTable, FeatureCosts
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.staged._columns import Columns, columns_of
 from budgetprune.staged._fit import Deadline, Work, fit_chains
 from budgetprune.staged._learner import Learner
@@ -26,6 +27,8 @@ from budgetprune.staged._model import StagedModel
 from budgetprune.staged._objective import Objective
 from budgetprune.staged._points import Score, StagedTradeOff
 from budgetprune.staged._predictor import StagedPredictor
+from budgetprune.staged._risk import TEST_SHARE, check_risk, make_promise
+from budgetprune.staged._rows import Rows, among, checked_folds, even_folds, queries_of
 from budgetprune.staged._sample import Sample
 from budgetprune.staged._training import Fold
 
@@ -59,6 +62,7 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         budget: float | None = None,
         error_costs: Any = None,
         max_cost: float | None = None,
+        risk: tuple[float, float] | None = None,
         scoring: Any = None,
         time_limit: float | None = None,
         learner: str = "auto",
@@ -71,6 +75,7 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         self.budget = budget
         self.error_costs = error_costs
         self.max_cost = max_cost
+        self.risk = risk
         self.scoring = scoring
         self.time_limit = time_limit
         self.learner = learner
@@ -81,7 +86,7 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
 
     # --- Fitting --------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, qid: Any = None) -> Self:
         self._check_parameters()
         X = rows_of(self, X, reset=True)
         refuse_infinities(X)
@@ -90,18 +95,21 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
         self._columns: Columns = columns_of(X, names)
         self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
-        rows = self._columns.read(X)
+        given = Rows(self._columns.read(X), labels, weight, queries_of(X, qid))
         random = check_random_state(self.random_state)
-        divided = None if isinstance(self.cv, int) else self._given_folds(rows, labels)
+        divided = None if isinstance(self.cv, int) else self._given_folds(given)
         if weight is not None and not weight.all():
             # A row without weight is as good as left out, for the folds too.
             counts = weight > 0
-            rows, labels, weight = rows[counts], labels[counts], weight[counts]
-            divided = None if divided is None else [_among(counts, fold) for fold in divided]
-        if len(rows) < 2:
-            raise InvalidInputError(f"X has n_samples={len(rows)} rows that count; at least 2 are needed.")
-        sample = self._sample(rows, labels, weight)
-        folds = divided or self._even_folds(sample, random)
+            given = given.take(np.flatnonzero(counts))
+            divided = None if divided is None else [among(counts, fold) for fold in divided]
+        if len(given) < 2:
+            raise InvalidInputError(f"X has n_samples={len(given)} rows that count; at least 2 are needed.")
+        tested = None
+        if self.risk is not None:
+            given, tested = self._set_aside(given, random)
+        sample = self._sample(given.rows, given.labels, given.weight)
+        folds = divided or even_folds(random, self.cv, self._strata(sample), given.qid)
         objective = self._make_objective()
         work = Work(
             sample=sample,
@@ -109,9 +117,10 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
             costs=self._prices,
             folds=folds,
             objective=objective,
-            score=self._make_score(sample),
+            score=self._make_score(sample, given.qid),
             learner=self._make_learner(),
             max_cost=np.inf if self.max_cost is None else self.max_cost,
+            keeps_everything=self.risk is not None,
             deadline=Deadline(self.time_limit),
             seed=int(random.randint(2**30)),
             n_jobs=self._n_threads(),
@@ -120,7 +129,7 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         fitted = fit_chains(work)
         self.settings_ = fitted.settings
         curve = fitted.trade_off
-        best = len(curve) - 1 if self.error_costs is None else curve.cheapest_in_all()
+        best = int(np.argmax(curve.score)) if self.error_costs is None else curve.cheapest_in_all()
         model = StagedModel(
             chains=fitted.chains,
             trade_off=curve,
@@ -131,8 +140,44 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
             classes=work.classes,
             answer=getattr(self, "_answer", None),
         )
-        self.model_ = model.within(self.budget)
+        if tested is not None:
+            self.risk_ = make_promise(model, tested.rows, *check_risk(self.risk))
+        self.model_ = self._at(model, self.budget)
         return self
+
+    def _set_aside(self, given: Rows, random: np.random.RandomState) -> tuple[Rows, Rows]:
+        """Keep some rows for the test of what is promised; they choose nothing else."""
+        check_risk(self.risk)
+        if not is_classifier(self):
+            raise InvalidInputError("risk is about labels that differ; a regressor has none.")
+        if not isinstance(self.cv, int) or given.qid is not None:
+            raise InvalidInputError("risk needs rows of its own; give cv as a number, and no qid.")
+        order = random.permutation(len(given))
+        n_tested = max(1, round(TEST_SHARE * len(given)))
+        return given.take(np.sort(order[n_tested:])), given.take(order[:n_tested])
+
+    def _at(self, model: StagedModel, budget: float | None) -> StagedModel:
+        """Choose the point for a budget, among those that keep what is promised."""
+        found = model.within(budget)
+        if self.risk is None:
+            return found
+        certified = np.flatnonzero(self.risk_.is_certified)
+        affordable = certified[certified <= found.point] if budget is not None else certified
+        if not affordable.size:
+            limit = f" below a cost of {model.cost(certified[0]):.4g}" if certified.size else ""
+            bound = self.risk_.bound(found.point)
+            warnings.warn(
+                f"no model{limit} keeps the promise of risk={self.risk!r}; at this budget, the share of labels "
+                f"that differ is at most {bound:.3g}. Give a larger budget, or more rows.",
+                BudgetWarning,
+                stacklevel=3,
+            )
+            return found
+        if self.error_costs is not None:
+            curve = model.trade_off
+            total = (curve.cost + curve.loss)[affordable]
+            return model.at(int(affordable[np.argmin(total)]))
+        return model.at(int(affordable[-1] if budget is not None else affordable[0]))
 
     @property
     def tradeoff_(self) -> StagedTradeOff:
@@ -151,36 +196,17 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         """Say what errors cost."""
 
     @abstractmethod
-    def _make_score(self, sample: Sample) -> Score:
+    def _make_score(self, sample: Sample, qid: NDArray[Any] | None) -> Score:
         """Say how outputs are scored."""
 
     def _strata(self, sample: Sample) -> NDArray[np.intp]:
         """Groups of rows that each fold gets an equal share of."""
         return np.zeros(len(sample), dtype=np.intp)
 
-    def _given_folds(self, rows: NDArray[np.float64], labels: NDArray[Any]) -> list[Fold]:
+    def _given_folds(self, given: Rows) -> list[Fold]:
         """Divide rows as `cv` says."""
-        splitter = check_cv(self.cv, labels, classifier=is_classifier(self))
-        folds = [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(rows, labels)]
-        tested = np.sort(np.concatenate([test for _, test in folds]))
-        if len(folds) < 2 or not np.array_equal(tested, np.arange(len(rows))):
-            raise InvalidInputError(
-                "cv must divide the rows so that each of them is tested once, in at least 2 folds."
-            )
-        return folds
-
-    def _even_folds(self, sample: Sample, random: np.random.RandomState) -> list[Fold]:
-        """Divide rows into folds; each gets an equal share of each stratum, also of small ones."""
-        n_folds = min(self.cv, len(sample))
-        strata = self._strata(sample)
-        order = random.permutation(len(sample))
-        order = order[np.argsort(strata[order], kind="stable")]
-        number = np.empty(len(sample), dtype=np.intp)
-        number[order] = np.arange(len(sample)) % n_folds
-        return [
-            (random.permutation(np.flatnonzero(number != f)), np.flatnonzero(number == f))
-            for f in range(n_folds)
-        ]
+        splitter = check_cv(self.cv, given.labels, classifier=is_classifier(self))
+        return checked_folds(splitter.split(given.rows, given.labels, given.qid), len(given))
 
     def _make_learner(self) -> Learner:
         return LEARNERS[self.learner]()
@@ -233,7 +259,7 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         other = copy.copy(self)
         other.budget = budget
         other._check_parameters()
-        other.model_ = self.model_.within(budget)
+        other.model_ = other._at(self.model_, budget)
         return other
 
     @property
@@ -265,10 +291,3 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
 def _is_amount(value: Any) -> bool:
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return is_number and bool(np.isfinite(value)) and value >= 0
-
-
-def _among(counts: NDArray[np.bool_], fold: Fold) -> Fold:
-    """Number the rows of a fold anew, among those that count."""
-    number = np.cumsum(counts) - 1
-    train, test = fold
-    return number[train[counts[train]]], number[test[counts[test]]]

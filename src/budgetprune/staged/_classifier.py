@@ -10,8 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.ranking import RankingScorer
 from budgetprune.staged._base import BudgetModel
 from budgetprune.staged._objective import ErrorCosts, LogLoss, Objective, read_error_costs
 from budgetprune.staged._points import Score
@@ -28,6 +30,7 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
         budget: float | None = None,
         error_costs: Any = None,
         max_cost: float | None = None,
+        risk: tuple[float, float] | None = None,
         scoring: Any = None,
         time_limit: float | None = None,
         class_weight: Any = None,
@@ -42,6 +45,7 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
             budget=budget,
             error_costs=error_costs,
             max_cost=max_cost,
+            risk=risk,
             scoring=scoring,
             time_limit=time_limit,
             learner=learner,
@@ -52,7 +56,7 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> Self:
         """Train on rows and their classes.
 
         Parameters
@@ -60,12 +64,17 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
         X : array, sparse matrix, pandas or polars table of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), optional
+        qid : array-like of shape (n_rows,), optional
+            The query that each row is a document of. Queries stay together in cross-fitting, and reach a
+            `scoring` such as `budgetprune.ranking.ap_scorer`.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, qid)
 
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> Sample:
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         self.classes_, target = np.unique(labels, return_inverse=True)
         n_classes = self.classes_.size
@@ -85,12 +94,14 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
     def _make_objective(self) -> Objective:
         self._answer = ErrorCosts(read_error_costs(self.error_costs, self.classes_))
         if self.error_costs is None and self.scoring is not None:
-            methods = getattr(get_scorer(self.scoring), "_response_method", "predict")
-            if "predict" not in (methods if isinstance(methods, tuple | list) else [methods]):
+            scorer = get_scorer(self.scoring)
+            methods = getattr(scorer, "_response_method", "predict")
+            is_by_label = "predict" in (methods if isinstance(methods, tuple | list) else [methods])
+            if not is_by_label or isinstance(scorer, RankingScorer):
                 return LogLoss()
         return self._answer
 
-    def _make_score(self, sample: Sample) -> Score:
+    def _make_score(self, sample: Sample, qid: NDArray[Any] | None) -> Score:
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
         if self.scoring is None:
 
@@ -103,7 +114,8 @@ class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
 
         def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
             seen = Seen(self.classes_, self._answer, outputs)
-            return float(scorer(seen, outputs, self.classes_[sample.target[rows]]))
+            extras = {} if qid is None else {"qid": qid[rows]}
+            return float(scorer(seen, outputs, self.classes_[sample.target[rows]], **extras))
 
         return score
 

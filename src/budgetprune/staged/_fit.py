@@ -74,6 +74,7 @@ class Work:
     score : of cross-fitted outputs
     learner : Learner
     max_cost : what a row may cost, at most
+    keeps_everything : whether the point at which all rows buy everything is on the curve in any case
     deadline : Deadline
     seed, n_jobs : int
     verbose : bool
@@ -87,6 +88,7 @@ class Work:
     score: Score
     learner: Learner
     max_cost: float
+    keeps_everything: bool
     deadline: Deadline
     seed: int
     n_jobs: int
@@ -121,7 +123,7 @@ def fit_chains(work: Work) -> Fitted:
             chain, seen = _assemble(work, plan, found, settings)
             chains.append(chain)
             crossed.append(seen)
-    curve = trade_off(crossed, work.folds, work.score)
+    curve = trade_off(crossed, work.folds, work.score, keeps_everything=work.keeps_everything)
     return Fitted(tuple(chains), curve, settings)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from budgetprune.forest import Forest
 from budgetprune.staged._grown import on_all_features
@@ -43,10 +44,12 @@ class HistLearner(Learner):
         is_over: Callable[[], bool],
     ) -> Grown:
         model = self._model(sample, columns, settings, seed, n_rounds or settings.most_rounds)
-        if validation is not None and n_rounds is None:
-            return self._grow_until_best(model, sample, columns, validation, is_over)
-        model.fit(sample.rows[:, columns], sample.target, sample_weight=sample.weight)
-        return self._grown(model, columns, sample)
+        # OpenMP would take all cores, for each of the models that are grown at the same time.
+        with threadpool_limits(n_threads, user_api="openmp"):
+            if validation is not None and n_rounds is None:
+                return self._grow_until_best(model, sample, columns, validation, is_over)
+            model.fit(sample.rows[:, columns], sample.target, sample_weight=sample.weight)
+            return self._grown(model, columns, sample)
 
     def _grow_until_best(
         self,

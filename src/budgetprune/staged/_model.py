@@ -64,6 +64,14 @@ class StagedModel:
         price = self.costs.price
         return np.cumsum([price[list(stage.sources)].sum() for stage in self.chain.stages])
 
+    def at(self, point: int) -> StagedModel:
+        """Return the same model at another point."""
+        return replace(self, point=point)
+
+    def cost(self, point: int) -> float:
+        """Average cost at a point of the curve."""
+        return float(self.trade_off.cost[point])
+
     def within(self, budget: float | None) -> StagedModel:
         """Return the same model at another budget: average cost of a prediction; None: no limit."""
         point = self.best
@@ -75,7 +83,7 @@ class StagedModel:
                     f"({self.trade_off.cost[0]:.4g})."
                 )
             point = min(point, most)
-        return replace(self, point=point)
+        return self.at(point)
 
     def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         """Turn outputs into labels, or into targets."""

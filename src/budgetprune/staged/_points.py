@@ -104,11 +104,21 @@ class Crossed:
     outputs: Sequence[NDArray[np.float64]]
 
 
-def trade_off(chains: Sequence[Crossed], folds: Sequence[Fold], score: Score) -> StagedTradeOff:
-    """Learn stopping rules for many lambdas, judge them by cross-fitting, and keep the best points."""
+def trade_off(
+    chains: Sequence[Crossed], folds: Sequence[Fold], score: Score, *, keeps_everything: bool = False
+) -> StagedTradeOff:
+    """Learn stopping rules for many lambdas, judge them by cross-fitting, and keep the best points.
+
+    With `keeps_everything`, the last point is the one at which all rows go to the last stage of the first
+    chain, whatever its score is.
+    """
     found = [_points_of(number, crossed, folds, score) for number, crossed in enumerate(chains)]
     joined = _join(found)
-    return joined.take(_best_points(joined))
+    kept = _best_points(joined)
+    everything = len(found[0]) - 1
+    if keeps_everything and everything not in kept:
+        kept = np.append(kept[joined.cost[kept] < joined.cost[everything]], everything)
+    return joined.take(kept)
 
 
 def _points_of(number: int, crossed: Crossed, folds: Sequence[Fold], score: Score) -> StagedTradeOff:

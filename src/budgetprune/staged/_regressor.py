@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.ranking import ndcg_scorer
 from budgetprune.staged._base import BudgetModel
 from budgetprune.staged._objective import Objective, SquaredError
 from budgetprune.staged._points import Score
@@ -19,7 +20,7 @@ from budgetprune.staged._sample import Sample
 class BudgetRegressor(RegressorMixin, BudgetModel):  # type: ignore[misc]
     """Train the best regression model for a budget."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> Self:
         """Train on rows and their targets.
 
         Parameters
@@ -27,8 +28,11 @@ class BudgetRegressor(RegressorMixin, BudgetModel):  # type: ignore[misc]
         X : array, sparse matrix, pandas or polars table of shape (n_rows, n_features)
         y : array-like of numbers, of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), optional
+        qid : array-like of shape (n_rows,), optional
+            The query that each row is a document of. Queries stay together in cross-fitting, and models are
+            scored by NDCG, or by a `scoring` such as `budgetprune.ranking.ap_scorer`.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, qid)
 
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
@@ -51,9 +55,9 @@ class BudgetRegressor(RegressorMixin, BudgetModel):  # type: ignore[misc]
             )
         return SquaredError(float(price))
 
-    def _make_score(self, sample: Sample) -> Score:
+    def _make_score(self, sample: Sample, qid: NDArray[Any] | None) -> Score:
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
-        if self.scoring is None:
+        if self.scoring is None and qid is None:
             total = np.average(
                 (sample.target - np.average(sample.target, weights=weight)) ** 2, weights=weight
             )
@@ -64,10 +68,11 @@ class BudgetRegressor(RegressorMixin, BudgetModel):  # type: ignore[misc]
                 return float(1 - error / total) if total > 0 else 0.0
 
             return r2
-        scorer = get_scorer(self.scoring)
+        scorer = ndcg_scorer() if self.scoring is None else get_scorer(self.scoring)
 
         def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-            return float(scorer(Seen(outputs), outputs, sample.target[rows]))
+            extras = {} if qid is None else {"qid": qid[rows]}
+            return float(scorer(Seen(outputs), outputs, sample.target[rows], **extras))
 
         return score
 

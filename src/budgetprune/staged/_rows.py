@@ -1,0 +1,88 @@
+"""Rows that an estimator is given, and how they are divided into folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.staged._training import Fold
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows with their labels, weights and queries; the last two are optional."""
+
+    rows: NDArray[np.float64]
+    labels: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    qid: NDArray[Any] | None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, chosen: NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        return Rows(
+            self.rows[chosen],
+            self.labels[chosen],
+            None if self.weight is None else self.weight[chosen],
+            None if self.qid is None else self.qid[chosen],
+        )
+
+
+def queries_of(X: Any, qid: Any) -> NDArray[Any] | None:
+    """Return the query of each row, if there are queries."""
+    if qid is None:
+        return None
+    found: NDArray[Any] = column_or_1d(qid)
+    check_consistent_length(X, found)
+    return found
+
+
+def even_folds(
+    random: np.random.RandomState, n_folds: int, strata: NDArray[np.intp], qid: NDArray[Any] | None
+) -> list[Fold]:
+    """Divide rows into folds; each gets an equal share of each stratum, also of small ones.
+
+    Rows of one query stay together.
+    """
+    n_rows = len(strata)
+    order = random.permutation(n_rows)
+    number = np.empty(n_rows, dtype=np.intp)
+    if qid is None:
+        order = order[np.argsort(strata[order], kind="stable")]
+        n_folds = min(n_folds, n_rows)
+        number[order] = np.arange(n_rows) % n_folds
+    else:
+        queries, query = np.unique(qid, return_inverse=True)
+        if queries.size < 2:
+            raise InvalidInputError("qid must name at least two queries; each stays in one fold.")
+        n_folds = min(n_folds, queries.size)
+        number = (random.permutation(queries.size) % n_folds)[query]
+    return [
+        (random.permutation(np.flatnonzero(number != f)), np.flatnonzero(number == f)) for f in range(n_folds)
+    ]
+
+
+def checked_folds(folds: Iterable[Any], n_rows: int) -> list[Fold]:
+    """Return folds of which each row is tested in one, or raise InvalidInputError."""
+    found = [(np.asarray(train), np.asarray(test)) for train, test in folds]
+    tested = np.sort(np.concatenate([test for _, test in found]))
+    if len(found) < 2 or not np.array_equal(tested, np.arange(n_rows)):
+        raise InvalidInputError(
+            "cv must divide the rows so that each of them is tested once, in at least 2 folds."
+        )
+    return found
+
+
+def among(counts: NDArray[np.bool_], fold: Fold) -> Fold:
+    """Number the rows of a fold anew, among those that count."""
+    number = np.cumsum(counts) - 1
+    train, test = fold
+    return number[train[counts[train]]], number[test[counts[test]]]

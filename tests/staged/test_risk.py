@@ -1,0 +1,73 @@
+"""What is promised about labels holds as often as it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from budgetprune import BudgetClassifier, BudgetRegressor, BudgetWarning, InvalidInputError
+from budgetprune.staged._risk import certify, make_promise
+
+from .test_estimators import dominated
+
+COSTS = [1] * 6 + [15]
+SHARE, CONFIDENCE = 0.05, 0.9
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = dominated(0, 3000)
+    return BudgetClassifier(COSTS, risk=(SHARE, CONFIDENCE), random_state=0).fit(X, y)
+
+
+def test_a_promise_holds_at_its_confidence_over_many_data_sets(fitted):
+    """300 data sets for the test; how many labels really differ is known from many more rows."""
+    model = fitted.model_
+    many, _ = dominated(1, 40_000)
+    truth = make_promise(model, many, SHARE, CONFIDENCE).differ
+    broken = 0
+    for seed in range(300):
+        rows, _ = dominated(1000 + seed, 400)
+        promise = make_promise(model, rows, SHARE, CONFIDENCE)
+        broken += bool(np.any(truth[promise.is_certified] > SHARE))
+    # At most 10 % of 300 on average; 45 would be exceeded by chance once in 300 runs.
+    assert broken <= 45
+
+
+def test_the_cheapest_model_that_keeps_the_promise(fitted):
+    promise = fitted.risk_
+    point = fitted.model_.point
+    assert promise.is_certified[point]
+    assert not promise.is_certified[:point].any()
+    assert promise.bound(point) <= SHARE
+    assert promise.n_rows == 600
+    assert fitted.tradeoff_.cost[point] < fitted.tradeoff_.cost[-1]
+    X, _ = dominated(2, 5000)
+    assert np.mean(fitted.predict(X) != fitted.predictor().predict(X)) < 1.5 * SHARE
+
+
+def test_budgets_that_cannot_keep_it_are_told(fitted):
+    with pytest.warns(BudgetWarning, match="keeps the promise"):
+        cheaper = fitted.with_budget(1.0)
+    assert cheaper.tradeoff_.cost[cheaper.model_.point] <= 1
+    assert cheaper.risk_.bound(cheaper.model_.point) > SHARE
+
+
+def test_too_few_rows_can_promise_nothing():
+    X, y = dominated(3, 150)
+    with pytest.warns(BudgetWarning, match="no model keeps the promise"):
+        BudgetClassifier(COSTS, risk=(0.01, 0.99), random_state=0).fit(X, y)
+
+
+def test_the_first_failure_ends_the_tests():
+    differ = np.array([0.9, 0.0, 0.2, 0.01, 0.0])
+    assert certify(differ, 1000, 0.05, 0.95).tolist() == [False, False, False, True, True]
+
+
+def test_parameters():
+    X, y = dominated(4, 100)
+    for risk in ((1, 2), 0.1, "x", (0.1,), (0, 0.9)):
+        with pytest.raises(InvalidInputError, match="risk must be a pair"):
+            BudgetClassifier(risk=risk).fit(X, y)
+    with pytest.raises(InvalidInputError, match="a regressor has none"):
+        BudgetRegressor(risk=(0.1, 0.9)).fit(X, y)
