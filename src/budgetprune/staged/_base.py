@@ -167,8 +167,8 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
             limit = f" below a cost of {model.cost(certified[0]):.4g}" if certified.size else ""
             bound = self.risk_.bound(found.point)
             warnings.warn(
-                f"no model{limit} keeps the promise of risk={self.risk!r}; at this budget, the share of labels "
-                f"that differ is at most {bound:.3g}. Give a larger budget, or more rows.",
+                f"no model{limit} keeps the promise of risk={self.risk!r}; at this budget, the share of "
+                f"labels that differ is at most {bound:.3g}. Give a larger budget, or more rows.",
                 BudgetWarning,
                 stacklevel=3,
             )

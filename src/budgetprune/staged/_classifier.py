@@ -21,7 +21,70 @@ from budgetprune.staged._sample import Kind, Sample
 
 
 class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
-    """Train the best classifier for a budget."""
+    """Train the best classifier for a budget.
+
+    Sources are bought in stages. After each stage a row stops if the errors that the next stage would save
+    are expected to cost less than it does; so most rows pay for a few sources only. One fit serves every
+    budget: `with_budget` is a lookup.
+
+    Parameters
+    ----------
+    costs : FeatureCosts or what it takes
+        None: 1 per feature.
+    budget : float, optional
+        What a prediction may cost on average. None: no limit.
+    error_costs : number, matrix or mapping, optional
+        What a wrong answer costs, in the unit of the prices. A number: each error. A matrix: by true class
+        (rows) and predicted class (columns). A mapping: from a true class, or from a pair (true class,
+        predicted class), to a price. With it, the model is chosen at which errors and sources together cost
+        least, within the budget if there is one.
+    max_cost : float, optional
+        What a single prediction may cost at most.
+    risk : (share, confidence), optional
+        At most this share of the labels differs from those of the model that buys everything, with this
+        confidence: ``(0.01, 0.95)``. It is tested on a fifth of the rows, which choose nothing else.
+    scoring : str or callable, optional
+        How models are judged, as in scikit-learn. None: accuracy.
+    time_limit : float, optional
+        Seconds for training. When they are over, what has begun is finished with fewer trees, so that it
+        takes a little longer; there is always a model.
+    class_weight : dict or "balanced", optional
+        Weights of classes.
+    learner : {"auto", "lightgbm", "hist"}
+        What grows the trees: LightGBM, or scikit-learn's HistGradientBoosting. "auto": LightGBM if it is
+        installed.
+    cv : int or splitter of scikit-learn
+        Folds of cross-fitting.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads. None: one for each core.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    tradeoff_ : StagedTradeOff
+        What each budget buys: cost and score, with their spread over the folds.
+    stages_ : tuple of StageSummary
+        What is bought together, in which order, and how many rows reach each stage and stop there.
+    risk_ : Promise
+        With `risk`: which points of the curve keep the promise, and what can be promised at the others.
+    settings_ : Settings
+        How the trees were grown.
+    model_ : StagedModel
+        The stages and the stopping rules of all budgets.
+    classes_ : array of shape (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BudgetClassifier(budget=3, random_state=0).fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
+    True
+    >>> bool(model.acquisition_cost(X[1::2]).mean() < 4)
+    True
+    """
 
     def __init__(
         self,

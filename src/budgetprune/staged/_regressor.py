@@ -18,7 +18,53 @@ from budgetprune.staged._sample import Sample
 
 
 class BudgetRegressor(RegressorMixin, BudgetModel):  # type: ignore[misc]
-    """Train the best regression model for a budget."""
+    """Train the best regression model for a budget.
+
+    Sources are bought in stages. After each stage a row stops if the squared error that the next stage would
+    save is expected to cost less than it does. One fit serves every budget: `with_budget` is a lookup.
+
+    Parameters
+    ----------
+    costs : FeatureCosts or what it takes
+        None: 1 per feature.
+    budget : float, optional
+        What a prediction may cost on average. None: no limit.
+    error_costs : number, optional
+        What a unit of squared error costs, in the unit of the prices. With it, the model is chosen at which
+        errors and sources together cost least, within the budget if there is one.
+    max_cost : float, optional
+        What a single prediction may cost at most.
+    risk : (share, confidence), optional
+        For classifiers only.
+    scoring : str or callable, optional
+        How models are judged, as in scikit-learn. None: R², or NDCG for documents of queries (`qid`).
+    time_limit : float, optional
+        Seconds for training. When they are over, what has begun is finished with fewer trees, so that it
+        takes a little longer; there is always a model.
+    learner : {"auto", "lightgbm", "hist"}
+        What grows the trees: LightGBM, or scikit-learn's HistGradientBoosting. "auto": LightGBM if it is
+        installed.
+    cv : int or splitter of scikit-learn
+        Folds of cross-fitting.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads. None: one for each core.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    tradeoff_ : StagedTradeOff
+        What each budget buys: cost and score, with their spread over the folds.
+    stages_ : tuple of StageSummary
+        What is bought together, in which order, and how many rows reach each stage and stop there.
+    risk_ : Promise
+        With `risk`: which points of the curve keep the promise, and what can be promised at the others.
+    settings_ : Settings
+        How the trees were grown.
+    model_ : StagedModel
+        The stages and the stopping rules of all budgets.
+    """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> Self:
         """Train on rows and their targets.
