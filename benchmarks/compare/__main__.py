@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.compare.data import DATA_SETS, DataSet
 from benchmarks.compare.methods import Entry, forest_methods, lightgbm_methods
+from benchmarks.compare.staged import staged_methods
 from benchmarks.measure import BenchmarkError
 from budgetprune._files import written_atomically
 
@@ -20,7 +21,11 @@ Result = dict[str, Any]
 # Whose costs are compared at equal accuracy: a rival, and a method.
 RATIOS = [
     ("LightGBM, tuned CEGB", method)
-    for method in ("ours on LightGBM", "ours, decided early", "ours, decided, slack")
+    for method in ("ours on LightGBM", "ours, decided early", "ours, decided, slack", "staged", "cascade")
+] + [
+    ("cascade", "staged"),
+    ("feature subsets", "staged, one stage for all"),
+    ("ours, decided, slack", "staged"),
 ]
 
 
@@ -51,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 def run(data: DataSet, seed: int, results: list[Result], options: Any, *, shrink: int) -> None:
     """Run all methods on one division of the rows; each is saved when it is done."""
     split, methods, out = None, options.methods, options.out
-    for name, method in {**forest_methods(), **lightgbm_methods(data.grid)}.items():
+    for name, method in {**forest_methods(), **lightgbm_methods(data.grid), **staged_methods()}.items():
         if methods and name not in methods:
             continue
         if any((done["data"], done["seed"], done["method"]) == (data.name, seed, name) for done in results):
@@ -109,7 +114,44 @@ def table(data: DataSet, results: list[Result]) -> str:
                 f"{known.min():.2f} to {known.max():.2f}; not reached {ratios.size - known.size} "
                 f"of {ratios.size} times"
             )
-    return "\n".join(lines)
+    return "\n".join(lines + level_lines(data, results))
+
+
+def cost_at(
+    results: list[Result], method: str, seed: int, accuracy: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What a method pays for accuracies, interpolated between its points; NaN where it does not get there."""
+    points = np.array(
+        [
+            (result["accuracy"], result["cost"])
+            for result in results
+            if (result["seed"], result["method"]) == (seed, method)
+        ]
+    )
+    if not points.size:
+        return np.full(accuracy.size, np.nan)
+    reached, cost = points[np.lexsort((-points[:, 0], points[:, 1]))].T
+    # What is more expensive but no better than something cheaper is left out.
+    is_best = reached > np.append(-np.inf, np.maximum.accumulate(reached)[:-1])
+    return np.interp(accuracy, reached[is_best], cost[is_best], right=np.nan)
+
+
+def level_lines(data: DataSet, results: list[Result]) -> list[str]:
+    """Costs at the same accuracies, as ratios, on average over the seeds."""
+    levels = np.array(data.levels)
+    seeds = sorted({result["seed"] for result in results})
+    lines = []
+    for rival, method in RATIOS:
+        ratios = np.array(
+            [cost_at(results, method, seed, levels) / cost_at(results, rival, seed, levels) for seed in seeds]
+        )
+        if np.isfinite(ratios).any():
+            shown = "  ".join(
+                f"{level:.3f}: {np.mean(column):.2f} ± {np.std(column):.2f}"
+                for level, column in zip(levels, ratios.T, strict=True)
+            )
+            lines.append(f"cost of {method!r} / cost of {rival!r} at accuracy  {shown}")
+    return lines
 
 
 def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.float64]:
@@ -120,22 +162,15 @@ def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.fl
     """
     ratios = []
     for seed in sorted({result["seed"] for result in results}):
-        theirs, ours = (
-            np.array(
-                [
-                    (result["accuracy"], result["cost"])
-                    for result in results
-                    if (result["seed"], result["method"]) == (seed, name)
-                ]
-            )
-            for name in (rival, method)
+        theirs = np.array(
+            [
+                (result["accuracy"], result["cost"])
+                for result in results
+                if (result["seed"], result["method"]) == (seed, rival)
+            ]
         )
-        if ours.size and theirs.size:
-            accuracy, cost = ours[np.argsort(ours[:, 1])].T
-            # What is dearer but no better than something cheaper is left out.
-            is_best = accuracy > np.append(-np.inf, np.maximum.accumulate(accuracy)[:-1])
-            found = np.interp(theirs[:, 0], accuracy[is_best], cost[is_best], right=np.nan)
-            ratios.append(found / theirs[:, 1])
+        if theirs.size and any((each["seed"], each["method"]) == (seed, method) for each in results):
+            ratios.append(cost_at(results, method, seed, theirs[:, 0]) / theirs[:, 1])
     return np.concatenate(ratios) if ratios else np.empty(0)
 
 

@@ -1,0 +1,100 @@
+"""Staged models and the rivals that train models of their own, each over its whole curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.compare.methods import Entry, Method
+from benchmarks.measure import seconds
+from budgetprune import BudgetClassifier
+from budgetprune.baselines import Cascade, FeatureSubsets
+from budgetprune.experiments._split import Split
+
+# Points of a curve that are tried on test rows.
+N_POINTS = 40
+
+
+def staged_methods() -> dict[str, Method]:
+    """All of them train on T and V; the rivals get the settings that the staged model has chosen."""
+    fitted: dict[int, tuple[BudgetClassifier, float]] = {}
+
+    def fit(split: Split) -> tuple[BudgetClassifier, float]:
+        if split.seed not in fitted:
+            fitted.clear()
+            rows = split.train_and_val
+            model = BudgetClassifier(random_state=split.seed, n_jobs=2)
+            elapsed, _ = seconds(lambda: model.fit(rows.X, rows.y))
+            fitted[split.seed] = model, elapsed
+        return fitted[split.seed]
+
+    def staged(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+        model, elapsed = fit(split)
+        for budget in _some(model.tradeoff_.cost):
+            yield Entry(round(budget, 3), model.with_budget(budget), np.nan, elapsed, str(model.settings_))
+
+    def to_the_end(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+        """All rows stop at the same stage: what the order of the sources and the trees are worth alone."""
+        model, elapsed = fit(split)
+        for k, cost in enumerate(model.model_.paid):
+            yield Entry(round(float(cost), 3), _FixedStage(model, k), np.nan, elapsed)
+
+    def cascade(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+        rows = split.train_and_val
+        rival = Cascade(**_settings(split, fit(split)[0]))
+        elapsed, _ = seconds(lambda: rival.fit(rows.X, rows.y))
+        for budget in _some(rival.rules_.cost[rival.rules_.cost > 0]):
+            yield Entry(round(budget, 3), rival.with_budget(budget), np.nan, elapsed)
+
+    def subsets(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+        rows = split.train_and_val
+        rival = FeatureSubsets(**_settings(split, fit(split)[0]))
+        elapsed, _ = seconds(lambda: rival.fit(rows.X, rows.y))
+        for n_sources in (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 28, 40):
+            yield Entry(float(n_sources), rival.with_budget(float(n_sources)), np.nan, elapsed)
+
+    return {
+        "staged": staged,
+        "staged, one stage for all": to_the_end,
+        "cascade": cascade,
+        "feature subsets": subsets,
+    }
+
+
+def _some(costs: Any) -> list[float]:
+    costs = np.unique(costs)
+    return [float(costs[i]) for i in np.unique(np.linspace(0, costs.size - 1, N_POINTS).astype(int))]
+
+
+def _settings(split: Split, model: BudgetClassifier) -> dict[str, Any]:
+    settings = model.settings_
+    return {
+        "num_leaves": settings.n_leaves,
+        "n_estimators": settings.most_rounds,
+        "learning_rate": settings.learning_rate,
+        "lightgbm_params": {"extra_trees": settings.extra, "min_child_samples": settings.least_rows},
+        "validation_fraction": len(split.val) / (len(split.train) + len(split.val)),
+        "random_state": split.seed,
+        "n_jobs": 2,
+    }
+
+
+class _FixedStage:
+    """A staged model whose rows all stop at one stage."""
+
+    def __init__(self, model: BudgetClassifier, stage: int) -> None:
+        self._columns, self._model = model._columns, model.model_
+        self._rule = np.where(np.arange(len(model.model_.chain)) < stage, -np.inf, np.inf)
+
+    def _follow(self, X: Any) -> tuple[Any, Any]:
+        return self._model.chain.follow(self._columns.read(X), self._rule, self._model.objective)
+
+    def predict(self, X: Any) -> Any:
+        """Labels at that stage."""
+        return self._model.answers(self._follow(X)[1])
+
+    def acquisition_cost(self, X: Any) -> Any:
+        """Price of all sources up to that stage."""
+        return self._model.paid[self._follow(X)[0]]
