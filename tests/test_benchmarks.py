@@ -112,7 +112,7 @@ def test_a_data_folder_that_does_not_exist(bench: Any, tmp_path: Path) -> None:
 
 
 def test_comparison_resumes_and_prints_mean_and_spread(bench, tmp_path):
-    X, y = make_classification(2500, n_features=8, random_state=0)
+    X, y = make_classification(3500, n_features=8, random_state=0)
     np.savez(tmp_path / "miniboone.npz", X=X.astype(np.float32), y=y)
     out = tmp_path / "compare.json"
     options = ["--quick", "--only", "MiniBooNE", "--methods", "forest", "paper", "--out", out]

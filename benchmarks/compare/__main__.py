@@ -133,7 +133,7 @@ def cost_at(
     reached, cost = points[np.lexsort((-points[:, 0], points[:, 1]))].T
     # What is more expensive but no better than something cheaper is left out.
     is_best = reached > np.append(-np.inf, np.maximum.accumulate(reached)[:-1])
-    return np.interp(accuracy, reached[is_best], cost[is_best], right=np.nan)
+    return np.asarray(np.interp(accuracy, reached[is_best], cost[is_best], right=np.nan))
 
 
 def level_lines(data: DataSet, results: list[Result]) -> list[str]:

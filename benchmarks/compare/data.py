@@ -19,8 +19,8 @@ DESIGN_SEED = 2016
 class DataSet:
     """Where rows come from, how many do what, the budgets of interest (unit costs), and CEGB's grid.
 
-    Costs are compared at the accuracies `levels`. Design choices of staged models were made on `n_design` rows,
-    which no report uses.
+    Costs are compared at the accuracies `levels`. Design choices of staged models were made on `n_design`
+    rows, which no report uses.
     """
 
     name: str
