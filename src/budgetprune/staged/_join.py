@@ -49,15 +49,21 @@ def join_forests(forests: Sequence[Forest]) -> Forest:
         n_nodes[-1] + forests[-1].n_nodes,
     )
     fields["tree_output"] = np.concatenate([each.tree_output for each in forests])
-    rounds = [each.tree_round for each in forests if each.tree_round is not None]
-    if len(rounds) == len(forests):
-        later = np.cumsum([0, *(int(each.max()) + 1 for each in rounds[:-1])])
-        fields["tree_round"] = np.concatenate([a + b for a, b in zip(rounds, later, strict=True)])
+    fields["tree_round"] = _rounds(forests)
     return replace(first, **fields, origin=None)
 
 
 def _shifted(numbers: Any, by: Any) -> Any:
     return np.where(numbers >= 0, numbers + by, -1)
+
+
+def _rounds(forests: Sequence[Forest]) -> Any:
+    """Let the rounds of each forest follow those of the one before; None if they are not known of all."""
+    rounds = [each.tree_round for each in forests if each.tree_round is not None]
+    if len(rounds) < len(forests):
+        return None
+    later = np.cumsum([0, *(int(each.max()) + 1 for each in rounds[:-1])])
+    return np.concatenate([a + b for a, b in zip(rounds, later, strict=True)])
 
 
 def take_trees(forest: Forest, first: int, last: int) -> Forest:
@@ -79,14 +85,15 @@ def take_trees(forest: Forest, first: int, last: int) -> Forest:
 
 
 def _own_categories(forest: Forest, category_set: Any) -> dict[str, Any]:
-    """Number the sets of categories anew that some splits use, and leave out all others."""
-    used = np.unique(category_set[category_set >= 0])
-    size = np.diff(forest.category_start)[used]
-    parts = [forest.category_bits[forest.category_start[s] : forest.category_start[s + 1]] for s in used]
-    number = np.append(np.zeros(forest.category_start.size - 1, dtype=np.int32), -1)
-    number[used] = np.arange(used.size)
+    """Number the sets of categories that some splits use from 0, and leave out all others."""
+    in_set = category_set >= 0
+    used, number = np.unique(category_set[in_set], return_inverse=True)
+    own = np.full_like(category_set, -1)
+    own[in_set] = number
+    first, end = forest.category_start[used], forest.category_start[used + 1]
+    parts = [forest.category_bits[a:b] for a, b in zip(first.tolist(), end.tolist(), strict=True)]
     return {
-        "category_set": number[category_set],
-        "category_start": np.append(0, np.cumsum(size)),
+        "category_set": own,
+        "category_start": np.append(0, np.cumsum(end - first)),
         "category_bits": np.concatenate([np.zeros(0, dtype=np.uint32), *parts]),
     }
