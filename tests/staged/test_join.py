@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 from dataclasses import fields, replace
 
@@ -50,7 +51,7 @@ def rows() -> np.ndarray:
 
 def take_apart(joined: Forest, forests: list[Forest]) -> list[Forest]:
     ends = np.cumsum([0, *(each.n_trees for each in forests)]).tolist()
-    return [take_trees(joined, a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [take_trees(joined, a, b) for a, b in itertools.pairwise(ends)]
 
 
 def assert_equal(one: Forest, other: Forest, but: tuple[str, ...] = ()) -> None:
