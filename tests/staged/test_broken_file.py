@@ -184,9 +184,10 @@ HARM = {
         (put("staged.sources", 0, 0), "a source must be bought once"),  # it costs nothing
         (put("staged.sources", 0, 4), "a source must be bought once"),
         (put("staged.sources", 2, 3), "a source must be bought once"),
-        (put("staged.sources", 0, 1), "stage 1 tests feature 3"),
+        (put("staged.sources", 0, 1), "stage 1 tests a feature whose sources"),
         (put("staged.n_sources", slice(0, 2), [2, 0]), "first stage must not buy anything"),
-        (put("staged.n_sources", slice(1, 3), [1, 3]), "stage 1 tests feature 4"),
+        (put("staged.n_sources", slice(1, 3), [1, 3]), "stage 1 tests a feature whose sources"),
+        (put("staged.n_sources", slice(1, 3), [3, 1]), "stage 1 buys a source, but tests no feature that"),
     ],
     "errors": [
         (put("staged.error_costs", (0, 0), 1.0), "must be 0 for right answers"),
@@ -207,7 +208,7 @@ REGRESSION = [
     (put("staged.spread_base", 0, np.nan), "base and spread_base must add up to at most"),
     (put("staged.spread_base", 0, -np.inf), "base and spread_base must add up to at most"),
     (change("staged.error_costs", lambda a: np.zeros((1, 1))), "error_costs must be empty"),
-    (put("staged.sources", slice(None), [1, 4, 2, 5]), "stage 1 tests feature 4"),
+    (put("staged.sources", slice(None), [1, 4, 2, 5]), "stage 1 tests a feature whose sources"),
 ]
 
 
@@ -231,7 +232,7 @@ def test_spread_trees_are_checked_like_others(tmp_path):
         n_trees = parts.arrays[parts.index("staged.n_trees")].sum()
         feature[start[n_trees]] = 2  # the first tree of an expected error
 
-    refuse(tmp_path, "staged_regression", test_early, "stage 0 tests feature 2")
+    refuse(tmp_path, "staged_regression", test_early, "stage 0 tests a feature whose sources")
 
 
 def test_averaged_forests_are_no_stages(tmp_path):

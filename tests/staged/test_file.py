@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from budgetprune import BudgetPredictor, InvalidInputError
+from budgetprune._commands._inspect import description
 from budgetprune.model import BudgetModel
 from budgetprune.predictor._model_container import PREAMBLE
 from budgetprune.staged import StagedPredictor
@@ -72,6 +73,11 @@ def test_a_model_and_its_description_are_kept_together(tmp_path):
     assert again.about == about
     assert isinstance(again.predictor, StagedPredictor)
     compare(staged_answers(BudgetPredictor.load(tmp_path / "m")), staged_answers(whole.predictor))
+
+
+def test_a_staged_model_can_be_described():
+    """`budgetprune inspect` tells its only setting."""
+    assert description(BudgetModel.load(FILES["staged"]))["settings"] == {"max_cost": 18.5}
 
 
 def test_unused_categories_and_rounds_are_not_saved(tmp_path):

@@ -71,6 +71,8 @@ def test_joined_forests_can_be_taken_apart(forests):
     joined = join_forests(forests)
     for before, after in zip(forests, take_apart(joined, forests), strict=True):
         assert_equal(before, replace(after, base=before.base))
+    a, b = 0, forests[0].n_trees
+    assert_equal(forests[0], take_trees(replace(joined, base=joined.base + 1), a, b, forests[0].base))
 
 
 @given(siblings())
@@ -120,6 +122,15 @@ def test_sets_of_categories_that_no_split_uses_are_left_out():
         category_bits=np.append(forest.category_bits, np.ones(1000, dtype=np.uint32)),
     )
     assert_equal(take_trees(more, 0, more.n_trees), take_trees(forest, 0, forest.n_trees))
+
+
+def test_names_and_categories_are_those_of_the_whole_forest():
+    forest = random_forest(np.random.default_rng(3), "boosted", N_FEATURES, 3, has_categories=True)
+    named = replace(forest, feature_names=tuple("abcd"))
+    part = take_trees(named, 1, 2)
+    assert part.feature_names == named.feature_names
+    assert part.categories == named.categories
+    assert part.categories is not None
 
 
 def test_a_part_takes_memory_for_its_own_categories_only():

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
 from budgetprune.forest._checks import PER_NODE
@@ -66,8 +67,16 @@ def _rounds(forests: Sequence[Forest]) -> Any:
     return np.concatenate([a + b for a, b in zip(rounds, later, strict=True)])
 
 
-def take_trees(forest: Forest, first: int, last: int) -> Forest:
-    """Return the trees from `first` to `last`, which is left out, as a forest of their own."""
+def take_trees(forest: Forest, first: int, last: int, base: NDArray[np.float64] | None = None) -> Forest:
+    """Return the trees from `first` to `last`, which is left out, as a forest of their own.
+
+    Parameters
+    ----------
+    forest : Forest
+    first, last : int
+    base : float64 array of shape (n_outputs,), optional
+        Of the new forest. None: the same.
+    """
     start, stop = forest.tree_start[first], forest.tree_start[last]
     fields: dict[str, Any] = {}
     for name in PER_NODE:
@@ -81,7 +90,13 @@ def take_trees(forest: Forest, first: int, last: int) -> Forest:
     if forest.tree_round is not None:
         part = forest.tree_round[first:last]
         fields["tree_round"] = part - part.min()
-    return replace(forest, **fields, origin=None)
+    if base is not None:
+        fields["base"] = base.copy()
+    # Names have been checked with the whole forest. To check millions of them again for each part takes long.
+    part = replace(forest, **fields, origin=None, feature_names=None, categories=None)
+    for name in ("feature_names", "categories"):
+        object.__setattr__(part, name, getattr(forest, name))
+    return part
 
 
 def _own_categories(forest: Forest, category_set: Any) -> dict[str, Any]:

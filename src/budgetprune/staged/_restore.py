@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -261,7 +260,7 @@ def _forests(forest: Forest, arrays: Arrays) -> tuple[list[Forest], list[Forest 
     _check_categories(forest, forest.tree_start[tree])
     base = [*arrays["base"], *arrays["spread_base"][:, np.newaxis]]
     parts = [
-        replace(take_trees(forest, a, b), base=own.copy()) if b > a else None
+        take_trees(forest, a, b, own) if b > a else None
         for (a, b), own in zip(pairwise(tree), base, strict=True)
     ]
     return [part for part in parts[:n_stages] if part is not None], parts[n_stages:]
@@ -277,7 +276,7 @@ def _check_categories(forest: Forest, first_node: NDArray[np.int64]) -> None:
 
 
 def _check_sources(chain: Chain, costs: CostTable) -> None:
-    """Stages test only what has been bought by then, and nothing is bought twice."""
+    """Stages test only what has been bought by then, and buy once what they test."""
     _require(not chain.stages[0].sources, "the first stage must not buy anything")
     has = costs.price == 0
     feature = np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))
@@ -285,15 +284,17 @@ def _check_sources(chain: Chain, costs: CostTable) -> None:
         own = list(stage.sources)
         _require(len(set(own)) == len(own) and not has[own].any(), "a source must be bought once, if at all")
         has[own] = True
-        is_out_of_reach = np.zeros(costs.n_features, dtype=np.bool_)
-        is_out_of_reach[feature[~has[costs.needs]]] = True
+        is_tested = np.zeros(costs.n_features, dtype=np.bool_)
         for forest in (stage.forest, stage.spread):
-            tested = np.zeros(0, dtype=np.int32) if forest is None else forest.feature[forest.is_split]
-            early = tested[is_out_of_reach[tested]]
-            _require(
-                not early.size,
-                f"stage {k} tests feature {early[:1].sum()}, but its sources have not been bought by then",
-            )
+            if forest is not None:
+                is_tested[forest.feature[forest.is_split]] = True
+        is_due = is_tested[feature]
+        _require(
+            has[costs.needs[is_due]].all(), f"stage {k} tests a feature whose sources have not been bought"
+        )
+        is_needed = np.zeros(costs.n_sources, dtype=np.bool_)
+        is_needed[costs.needs[is_due]] = True
+        _require(is_needed[own].all(), f"stage {k} buys a source, but tests no feature that needs it")
 
 
 def _curve(arrays: Arrays) -> StagedTradeOff:
