@@ -39,6 +39,7 @@ CASES ?= 20000
 CONNECTION_CASES = $$(($(CASES) / 100 + 1))
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.predictor.fuzz_model_file --cases $(CASES)
+	$(BIN)/python -m tests.staged.fuzz_staged_file --cases $(CASES)
 	$(BIN)/python -m tests.fuzz_path_file --cases $(CASES)
 	$(BIN)/python -m tests.forest.fuzz_importers --cases $(CASES)
 	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)

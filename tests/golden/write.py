@@ -1,7 +1,7 @@
 """Write the golden model files: ``python -m tests.golden.write``, once for each version of the format.
 
 A file is written in the first version that can hold it, so that older releases read it: a predictor alone in
-version 1, with a path in version 2.
+version 1, with a path in version 2, a staged model in version 3.
 
 A file that a release could read stays as it is for ever, so none is written twice. The models are spelled out
 by hand, because no library's training gives the same bits on every machine.
@@ -24,54 +24,12 @@ from budgetprune.predictor import BudgetPredictor
 from budgetprune.predictor._model_file import save_model
 from budgetprune.pruning import Pruning
 
+from .planting import plant, rows
+from .staged_models import STAGED, staged_answers
+
 FOLDER = Path(__file__).parent
 
-NAN = float("nan")
 Model = tuple[Forest, CostTable, dict[str, Any]]
-
-
-def plant(trees: list[Any], n_values: int) -> dict[str, Any]:
-    """Arrays of trees that are written as nested tuples.
-
-    A leaf is a list of `n_values` numbers; a split is (feature, threshold or set of categories, whether
-    missing values go left, left subtree, right subtree). It answers the mean of its children.
-    """
-    names = ("parent", "left", "right", "feature", "threshold", "missing_left", "category_set", "origin_node")
-    columns: dict[str, list[Any]] = {name: [] for name in (*names, "value", "weight")}
-    sets: list[list[int]] = []
-
-    def grow(tree: Any, parent: int, root: int) -> int:
-        h = len(columns["parent"])
-        leaf = (parent, -1, -1, -1, NAN, False, -1, h - root)
-        for name, entry in zip(names, leaf, strict=True):
-            columns[name].append(entry)
-        columns["value"].append(tree)
-        columns["weight"].append(2.0)
-        if isinstance(tree, tuple):
-            feature, test, missing_left, left, right = tree
-            columns["feature"][h], columns["missing_left"][h] = feature, missing_left
-            if isinstance(test, set):
-                columns["category_set"][h] = len(sets)
-                n_words = 1 + max(test) // 32
-                sets.append([sum(1 << c % 32 for c in test if c // 32 == w) for w in range(n_words)])
-            else:
-                columns["threshold"][h] = test
-            children = columns["left"][h], columns["right"][h] = grow(left, h, root), grow(right, h, root)
-            a, b = (columns["value"][child] for child in children)
-            columns["value"][h] = [(x + y) / 2 for x, y in zip(a, b, strict=True)]
-            columns["weight"][h] = sum(columns["weight"][child] for child in children)
-        return h
-
-    starts = []
-    for tree in trees:
-        starts.append(len(columns["parent"]))
-        grow(tree, -1, starts[-1])
-    return columns | {
-        "tree_start": [*starts, len(columns["parent"])],
-        "category_start": np.cumsum([0, *map(len, sets)]),
-        "category_bits": [word for words in sets for word in words],
-        "value": np.array(columns["value"], dtype=float).reshape(-1, n_values),
-    }
 
 
 def averaged() -> Model:
@@ -196,15 +154,6 @@ def with_path() -> BudgetModel:
     return BudgetModel(BudgetPredictor(path[1].forest, costs, **options), path, about)
 
 
-def rows(n_features: int) -> list[list[float | None]]:
-    """Rows that meet thresholds, categories and missing values in many combinations; None is missing."""
-    values = [None, 0.0, 1.0, -1.25, 49.5, 3.0, 2.25, 40.0, 0.5, None, 33.0, -7.5, 1e6]
-    return [
-        [values[(3 * i + 5 * k + (i + i // 13) * k) % len(values)] for k in range(n_features)]
-        for i in range(26)
-    ]
-
-
 def answers(forest: Forest, costs: CostTable) -> dict[str, Any]:
     """What the model says about the rows, as JSON keeps it to the last bit."""
     X = np.array(rows(forest.n_features), dtype=float)
@@ -216,6 +165,23 @@ def answers(forest: Forest, costs: CostTable) -> dict[str, Any]:
 
 
 def main() -> None:
+    write_plain()
+    write_staged()
+
+
+def write_staged() -> None:
+    for name, build in STAGED.items():
+        file = FOLDER / f"{name}-3.budgetprune"
+        if file.exists():
+            print(f"{file.name} stays as it is")
+            continue
+        predictor = build()
+        predictor.save(file)
+        file.with_suffix(".json").write_text(json.dumps(staged_answers(predictor)) + "\n")
+        print(f"wrote {file.name}, {file.stat().st_size} bytes")
+
+
+def write_plain() -> None:
     whole = with_path()
     models = {f"{name}-1": build() for name, build in MODELS.items()}
     models["with_path-2"] = whole.predictor.forest, whole.predictor.costs, whole.predictor._settings()

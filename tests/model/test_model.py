@@ -15,7 +15,8 @@ from budgetprune.model._sections import path_of
 from budgetprune.predictor._model_container import PREAMBLE
 from budgetprune.predictor._model_file import load_model_and_sections
 
-from ..golden.write import FOLDER, MODELS, rows, with_path
+from ..golden.planting import rows
+from ..golden.write import FOLDER, MODELS, with_path
 from ..predictor.mutations import Parts, assemble
 
 GOLDEN = FOLDER / "with_path-2.budgetprune"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -116,10 +116,11 @@ def mutate_bytes(content: bytes, rng: np.random.Generator) -> bytes:
     return bytes(data)
 
 
-def accident(seed: int) -> bytes:
-    """A golden file, or two halves of two, with mutated bytes; mostly with a checksum that fits."""
+def accident(seed: int, files: Sequence[bytes] | None = None) -> bytes:
+    """A good file, or two halves of two, with mutated bytes; mostly with a checksum that fits."""
     rng = np.random.default_rng(seed)
-    content = originals()[rng.integers(len(originals()))]
+    files = originals() if files is None else files
+    content = files[rng.integers(len(files))]
     where = rng.choice(["header", "body", "anywhere", "splice"], p=[0.25, 0.45, 0.2, 0.1])
     n_times = int(rng.choice([1, 1, 1, 2, 3]))
     if where in ("header", "body"):
@@ -134,7 +135,7 @@ def accident(seed: int) -> bytes:
         body = body if rng.random() < 0.3 else body[: len(body) // ALIGNMENT * ALIGNMENT]
         content = assemble(text, body, version)
     elif where == "splice":
-        other = originals()[rng.integers(len(originals()))]
+        other = files[rng.integers(len(files))]
         content = content[: rng.integers(len(content))] + other[rng.integers(len(other)) :]
     else:
         for _ in range(n_times):
@@ -351,7 +352,9 @@ TEXT_EDITS: list[Callable[[str], str]] = [
     lambda text: text[:-1],
 ]
 
-EDITS = [
+Edit = Callable[[st.DrawFn, Parts], None]
+
+EDITS: list[Edit] = [
     edit_header,
     edit_entries,
     edit_entries,
@@ -364,11 +367,13 @@ EDITS = [
 
 
 @st.composite
-def intents(draw: st.DrawFn) -> bytes:
+def intents(
+    draw: st.DrawFn, files: Sequence[bytes] | None = None, edits: Sequence[Edit] | None = None
+) -> bytes:
     """A file that somebody has made to be loaded: its checksum fits, and mostly its sizes too."""
-    parts = Parts(draw(st.sampled_from(originals())))
+    parts = Parts(draw(st.sampled_from(originals() if files is None else files)))
     for _ in range(draw(st.integers(1, 2))):
-        draw(st.sampled_from(EDITS))(draw, parts)
+        draw(st.sampled_from(EDITS if edits is None else edits))(draw, parts)
     if draw(st.integers(0, 4)) == 0:
         edit_table(draw, parts)
     text = parts.text()

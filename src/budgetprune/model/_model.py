@@ -12,7 +12,7 @@ from budgetprune.model._sections import about_of, path_of, sections_of
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.predictor._model_container import blamed_on
-from budgetprune.predictor._model_file import load_model_and_sections, save_model
+from budgetprune.predictor._model_file import load_model_and_sections
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class BudgetModel:
         predictor = self.predictor
         has_more = self.path is not None or self.about is not None
         further = sections_of(predictor.forest, self.path, self.about) if has_more else None
-        save_model(file, predictor.forest, predictor.costs, predictor._settings(), further)
+        predictor._save(file, further)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> BudgetModel:

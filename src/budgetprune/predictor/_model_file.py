@@ -133,7 +133,7 @@ def _load(file: File, skip: tuple[str, ...]) -> tuple[Parts, Sections, Sections]
 
 def _staged_section(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Sections:
     """Take the section of a staged model out of what a file holds."""
-    if not isinstance(header.get(STAGED), dict):
+    if not isinstance(header.get(STAGED), dict) or not header[STAGED]:
         raise InvalidInputError("its header says nothing about stages.")
     own = [name for name in arrays if name.startswith(f"{STAGED}.")]
     return Sections(header.pop(STAGED), {name.removeprefix(f"{STAGED}."): arrays.pop(name) for name in own})

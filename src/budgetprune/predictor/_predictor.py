@@ -327,7 +327,10 @@ class BudgetPredictor:
 
         The format is described in docs/model-format.md. The model that the forest came from is left out.
         """
-        save_model(file, self.forest, self.costs, self._settings())
+        self._save(file)
+
+    def _save(self, file: str | os.PathLike[str], further: Sections | None = None) -> None:
+        save_model(file, self.forest, self.costs, self._settings(), further)
 
     def _settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SETTINGS}

@@ -16,6 +16,8 @@ from budgetprune.staged._objective import Objective
 
 Outputs = NDArray[np.float64]
 Link = Literal["logistic", "softmax", "identity"]
+# Logarithm of the largest expected squared error, about 1e200: its product with a price is finite.
+LARGEST_LOG_ERROR = 460.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ class Chain:
         if self.link == "identity":
             assert stage.spread is not None
             spread = _sums(stage.spread, rows, known)
-            return np.column_stack([scores[:, 0], np.exp(spread[:, 0])])
+            return np.column_stack([scores[:, 0], np.exp(np.minimum(spread[:, 0], LARGEST_LOG_ERROR))])
         return probabilities(scores * stage.scale, self.link)
 
     def follow(

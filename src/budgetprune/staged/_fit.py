@@ -120,7 +120,7 @@ def fit_chains(work: Work) -> Fitted:
                 work.learner, settings, work.seed, work.n_jobs, bar.update, work.deadline.is_over, LAST
             )
             found = trainer.cross_fit(plan, work.sample, work.folds)
-            chain, seen = _assemble(work, plan, found, settings)
+            chain, seen = _assemble(work, found, settings)
             chains.append(chain)
             crossed.append(seen)
     curve = trade_off(crossed, work.folds, work.score, keeps_everything=work.keeps_everything)
@@ -169,15 +169,17 @@ def _plan(work: Work, order: list[Step]) -> Plan:
     return Plan(tuple(sources), tuple(columns))
 
 
-def _assemble(work: Work, plan: Plan, found: CrossFitted, settings: Settings) -> tuple[Chain, Crossed]:
+def _assemble(work: Work, found: CrossFitted, settings: Settings) -> tuple[Chain, Crossed]:
     """Calibrate the stages, and collect what cross-fitting saw."""
-    sample, objective = work.sample, work.objective
+    sample, objective, shop = work.sample, work.objective, Shop(work.costs)
     link: Link = {"binary": "logistic", "multiclass": "softmax"}.get(sample.kind, "identity")  # type: ignore[assignment]
     stages, outputs, losses = [], [], []
     for k, sources in enumerate(_needed_sources(work.costs, found.forests)):
         stage = Stage(sources, replace(found.forests[k], classes=work.classes))
         if link == "identity":
-            stage, seen = _with_spread(work, stage, plan.columns[k], found.scores[k], settings)
+            # Not all features of the plan: what no tree tests is not bought.
+            shop.has[list(sources)] = True
+            stage, seen = _with_spread(work, stage, shop.columns(), found.scores[k], settings)
         else:
             stage = replace(stage, scale=_calibration(sample, found.scores[k]))
             seen = probabilities(found.scores[k] * stage.scale, link)

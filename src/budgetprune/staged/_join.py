@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
 from budgetprune.forest._checks import PER_NODE
@@ -49,10 +50,7 @@ def join_forests(forests: Sequence[Forest]) -> Forest:
         n_nodes[-1] + forests[-1].n_nodes,
     )
     fields["tree_output"] = np.concatenate([each.tree_output for each in forests])
-    rounds = [each.tree_round for each in forests if each.tree_round is not None]
-    if len(rounds) == len(forests):
-        later = np.cumsum([0, *(int(each.max()) + 1 for each in rounds[:-1])])
-        fields["tree_round"] = np.concatenate([a + b for a, b in zip(rounds, later, strict=True)])
+    fields["tree_round"] = _rounds(forests)
     return replace(first, **fields, origin=None)
 
 
@@ -60,8 +58,25 @@ def _shifted(numbers: Any, by: Any) -> Any:
     return np.where(numbers >= 0, numbers + by, -1)
 
 
-def take_trees(forest: Forest, first: int, last: int) -> Forest:
-    """Return the trees from `first` to `last`, which is left out, as a forest of their own."""
+def _rounds(forests: Sequence[Forest]) -> Any:
+    """Let the rounds of each forest follow those of the one before; None if they are not known of all."""
+    rounds = [each.tree_round for each in forests if each.tree_round is not None]
+    if len(rounds) < len(forests):
+        return None
+    later = np.cumsum([0, *(int(each.max()) + 1 for each in rounds[:-1])])
+    return np.concatenate([a + b for a, b in zip(rounds, later, strict=True)])
+
+
+def take_trees(forest: Forest, first: int, last: int, base: NDArray[np.float64] | None = None) -> Forest:
+    """Return the trees from `first` to `last`, which is left out, as a forest of their own.
+
+    Parameters
+    ----------
+    forest : Forest
+    first, last : int
+    base : float64 array of shape (n_outputs,), optional
+        Of the new forest. None: the same.
+    """
     start, stop = forest.tree_start[first], forest.tree_start[last]
     fields: dict[str, Any] = {}
     for name in PER_NODE:
@@ -75,18 +90,25 @@ def take_trees(forest: Forest, first: int, last: int) -> Forest:
     if forest.tree_round is not None:
         part = forest.tree_round[first:last]
         fields["tree_round"] = part - part.min()
-    return replace(forest, **fields, origin=None)
+    if base is not None:
+        fields["base"] = base.copy()
+    # Names have been checked with the whole forest. To check millions of them again for each part takes long.
+    part = replace(forest, **fields, origin=None, feature_names=None, categories=None)
+    for name in ("feature_names", "categories"):
+        object.__setattr__(part, name, getattr(forest, name))
+    return part
 
 
 def _own_categories(forest: Forest, category_set: Any) -> dict[str, Any]:
-    """Number the sets of categories anew that some splits use, and leave out all others."""
-    used = np.unique(category_set[category_set >= 0])
-    size = np.diff(forest.category_start)[used]
-    parts = [forest.category_bits[forest.category_start[s] : forest.category_start[s + 1]] for s in used]
-    number = np.append(np.zeros(forest.category_start.size - 1, dtype=np.int32), -1)
-    number[used] = np.arange(used.size)
+    """Number the sets of categories that some splits use from 0, and leave out all others."""
+    in_set = category_set >= 0
+    used, number = np.unique(category_set[in_set], return_inverse=True)
+    own = np.full_like(category_set, -1)
+    own[in_set] = number
+    first, end = forest.category_start[used], forest.category_start[used + 1]
+    parts = [forest.category_bits[a:b] for a, b in zip(first.tolist(), end.tolist(), strict=True)]
     return {
-        "category_set": number[category_set],
-        "category_start": np.append(0, np.cumsum(size)),
+        "category_set": own,
+        "category_start": np.append(0, np.cumsum(end - first)),
         "category_bits": np.concatenate([np.zeros(0, dtype=np.uint32), *parts]),
     }

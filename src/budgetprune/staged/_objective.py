@@ -12,6 +12,8 @@ from budgetprune.errors import InvalidInputError
 
 Outputs = NDArray[np.float64]
 _TINY = 1e-15
+# Of an error. Far beyond all models, but expected costs stay finite.
+LARGEST_PRICE = 1e100
 
 
 class Objective(ABC):
@@ -162,8 +164,8 @@ def check_error_costs(cost: ArrayLike, n: int) -> NDArray[np.float64]:
             f"error_costs has shape {cost.shape}; a matrix must have a row and a column for each of the {n} "
             "classes."
         )
-    if not np.all(np.isfinite(cost)) or np.any(cost < 0):
-        raise InvalidInputError("error_costs must be finite, and not negative.")
+    if not np.all((cost >= 0) & (cost <= LARGEST_PRICE)):
+        raise InvalidInputError(f"error_costs must be finite, not negative, and at most {LARGEST_PRICE:g}.")
     if np.any(np.diag(cost) != 0):
         raise InvalidInputError("error_costs must be 0 for right answers (on the diagonal).")
     if not np.any(cost > 0):

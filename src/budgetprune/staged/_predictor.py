@@ -16,8 +16,9 @@ from budgetprune.predictor._checks import check_max_cost
 from budgetprune.predictor._model_file import STAGED, Sections
 from budgetprune.predictor._predictor import register_restorer
 from budgetprune.staged._engine import StagedEngine
-from budgetprune.staged._file import restore_model, save_staged
+from budgetprune.staged._file import save_staged
 from budgetprune.staged._model import StagedModel
+from budgetprune.staged._restore import restore_model
 
 
 class StagedPredictor(BudgetPredictor):
@@ -46,6 +47,14 @@ class StagedPredictor(BudgetPredictor):
     def _make_engine(self) -> StagedEngine:  # type: ignore[override]
         return StagedEngine(self.model)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The forest is made of the trees of the model, as the engine is.
+        return {name: part for name, part in super().__getstate__().items() if name != "forest"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.forest = self._engine.forest
+
     def __repr__(self) -> str:
         chain, curve = self.model.chain, self.model.trade_off
         limit = "" if self.max_cost is None else f", max_cost={self.max_cost!r}"
@@ -71,9 +80,11 @@ class StagedPredictor(BudgetPredictor):
         on_and_on = np.full(len(model.chain), -np.inf)
         return model.chain.follow(rows, on_and_on, model.objective)[1]
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the model, its prices and its curve to one file, without pickle."""
-        save_staged(file, self.model, self.max_cost)
+    def _save(self, file: str | os.PathLike[str], further: Sections | None = None) -> None:
+        save_staged(file, self.model, self.max_cost, further)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"max_cost": self.max_cost}
 
 
 def _restore(forest: Forest, costs: CostTable, options: dict[str, Any], staged: Sections) -> StagedPredictor:

@@ -12,7 +12,7 @@ from sklearn.metrics import get_scorer
 from budgetprune.errors import InvalidInputError
 from budgetprune.ranking import ndcg_scorer
 from budgetprune.staged._base import BudgetModel
-from budgetprune.staged._objective import Objective, SquaredError
+from budgetprune.staged._objective import LARGEST_PRICE, Objective, SquaredError
 from budgetprune.staged._points import Score
 from budgetprune.staged._sample import Sample
 
@@ -95,9 +95,10 @@ class BudgetRegressor(RegressorMixin, BudgetModel):  # type: ignore[misc]
 
     def _make_objective(self) -> Objective:
         price = 1.0 if self.error_costs is None else self.error_costs
-        if not isinstance(price, int | float) or not np.isfinite(price) or price <= 0:
+        if not isinstance(price, int | float) or not 0 < price <= LARGEST_PRICE:
             raise InvalidInputError(
-                f"error_costs must be a positive number, the price of a unit of squared error; not {price!r}."
+                "error_costs must be a positive number, the price of a unit of squared error, up to "
+                f"{LARGEST_PRICE:g}; not {price!r}."
             )
         return SquaredError(float(price))
 
