@@ -54,6 +54,9 @@ def check_refused(said: Said, words: str, status: int = 2) -> None:
     assert said.err.count("budgetprune: error:") == 1
 
 
+# The first words of tests that are about pruned models.
+FOREST = ("fit", "--model", "random-forest")
+
 TOWNS = ("Aix", "Bonn", "Caen", "Delft", "Essen")
 
 COSTS = """feature,cost,source

@@ -11,7 +11,7 @@ import pytest
 
 from budgetprune import cli
 
-from .commands import COSTS, Run, patients, runner
+from .commands import COSTS, FOREST, Run, patients, runner
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def run(capfd) -> Run:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory) -> SimpleNamespace:
-    """``data``, ``test`` and ``costs``, and ``model``: what fit makes of them for a budget of 13.5."""
+    """``data``, ``test`` and ``costs``, and ``model``: a pruned forest for a budget of 13.5."""
     folder: Path = tmp_path_factory.mktemp("clinic")
     names = {name: folder / f"{name}.csv" for name in ("data", "test", "costs")}
     found = SimpleNamespace(folder=folder, model=folder / "ill.budgetprune", **names)
     patients(500, seed=0).drop(columns="risk").to_csv(found.data, index=False)
     patients(300, seed=1).drop(columns="risk").to_csv(found.test, index=False)
     found.costs.write_text(COSTS)
-    words = ["fit", found.data, "--target", "ill", "--costs", found.costs, "--budget", 13.5, "--trees", 12]
+    words = [*FOREST, found.data, "--target", "ill", "--costs", found.costs, "--budget", 13.5, "--trees", 12]
     words += ["--test", found.test, "--out", found.model, "--json"]
     out = io.StringIO()
     with (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
@@ -13,6 +15,7 @@ from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.predictor._model_container import blamed_on
 from budgetprune.predictor._model_file import load_model_and_sections, save_model
+from budgetprune.staged import StagedPredictor
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,9 +25,11 @@ class BudgetModel:
     Attributes
     ----------
     predictor : BudgetPredictor
-        The chosen point, with refitted leaves, prices and settings. It predicts on its own.
+        The chosen point, with refitted leaves, prices and settings; or a `StagedPredictor`, which holds a
+        model for every budget. It predicts on its own.
     path : PruningPath or None
-        All other points, with leaves as grown, and the unpruned forest. None if the file holds none.
+        All other points, with leaves as grown, and the unpruned forest. None if the file holds none, and for
+        staged models.
     about : About or None
     """
 
@@ -47,9 +52,18 @@ class BudgetModel:
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write all of it to one file without pickle, which `BudgetPredictor.load` reads as well."""
         predictor = self.predictor
-        has_more = self.path is not None or self.about is not None
-        further = sections_of(predictor.forest, self.path, self.about) if has_more else None
-        save_model(file, predictor.forest, predictor.costs, predictor._settings(), further)
+        if self.path is None and self.about is None:
+            predictor.save(file)
+            return
+        further = sections_of(predictor.forest, self.path, self.about)
+        if not isinstance(predictor, StagedPredictor):
+            save_model(file, predictor.forest, predictor.costs, predictor._settings(), further)
+            return
+        # How a staged model is written is known to its predictor alone; what is said about it is added.
+        with TemporaryDirectory() as folder:
+            predictor.save(alone := Path(folder) / "model")
+            parts, staged, _ = load_model_and_sections(alone)
+        save_model(file, *parts, further, staged)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> BudgetModel:
