@@ -134,7 +134,7 @@ def test_the_demo_looks_at_its_folder_before_any_work(run, tmp_path, monkeypatch
     def work(*_how):
         raise AssertionError("a forest was trained, though the picture cannot be written")
 
-    monkeypatch.setattr(demo, "run", work)
+    monkeypatch.setattr(demo, "train", work)
     (tmp_path / demo.PICTURE).mkdir()
     said = run("demo", "--out", tmp_path)
     assert said.status == 1

@@ -27,8 +27,8 @@ from budgetprune.staged._model import StagedModel
 
 Staged = BudgetClassifier | BudgetRegressor
 
-# Rows that show whether all answers of a model are the same.
-_ENOUGH_ROWS = 2000
+# Rows that show whether all answers of a model are the same, and what it costs.
+_ENOUGH_ROWS = 20_000
 _ROUNDING = 1 + 1e-12
 
 
@@ -82,7 +82,7 @@ def train(
         return predictor  # with error costs, it may be best to buy nothing
     if budget is None:
         return predictor
-    chosen = _within(predictor, budget)
+    chosen = _within(predictor, budget, X)
     if chosen is not None and not is_constant(chosen, X):
         return chosen
     # Some source fits, but the stages begin with others. So only what fits is offered.
@@ -90,7 +90,7 @@ def train(
     left = None if end is None else max(end - time.monotonic(), 0.0)
     smaller = replace(wishes, max_cost=limit, time_limit=left)
     again = _estimator(costs, smaller, X, is_classifier=is_classifier).fit(X, y)
-    chosen = _within(_predictor(again, wishes), budget)
+    chosen = _within(_predictor(again, wishes), budget, X)
     if chosen is None or is_constant(chosen, X):
         raise InvalidInputError(
             f"a budget of {budget:g} is enough for some columns, but they do not help to predict the target: "
@@ -116,9 +116,27 @@ def _predictor(estimator: Staged, wishes: StagedWishes) -> StagedPredictor:
     return StagedPredictor(estimator.model_, max_cost=wishes.max_cost)
 
 
-def _within(predictor: StagedPredictor, budget: float) -> StagedPredictor | None:
-    """The best point within a budget; None if all of them cost more."""
-    return None if predictor.model.trade_off.within(budget) is None else predictor.with_budget(budget)
+def _within(predictor: StagedPredictor, budget: float, X: Any) -> StagedPredictor | None:
+    """The best point within a budget, on average over folds and on the training rows; None: all cost more.
+
+    Costs of folds and of the final model can differ: where a stage knows nothing about rows, either all of
+    them go on or none, and folds may disagree on that.
+    """
+    model = predictor.model
+    most = model.trade_off.within(budget)
+    for point in range(-1 if most is None else min(most, model.best), -1, -1):
+        found = _at(predictor, point)
+        if _cost(found, X) <= budget * _ROUNDING:
+            return found
+    return None
+
+
+def _at(predictor: StagedPredictor, point: int) -> StagedPredictor:
+    return StagedPredictor(replace(predictor.model, point=point), max_cost=predictor.max_cost)
+
+
+def _cost(predictor: StagedPredictor, X: Any) -> float:
+    return float(predictor.simulate(X[:_ENOUGH_ROWS]).cost.mean())
 
 
 def is_constant(predictor: StagedPredictor, X: Any) -> bool:
@@ -139,8 +157,8 @@ def _refuse_if_nothing_fits(wishes: StagedWishes, costs: CostTable) -> None:
 
 
 def _cheapest_useful(predictor: StagedPredictor, X: Any) -> float:
-    curve = predictor.model.trade_off
-    return next(float(cost) for cost in curve.cost if not is_constant(predictor.with_budget(float(cost)), X))
+    points = (_at(predictor, point) for point in range(len(predictor.model.trade_off)))
+    return _cost(next(each for each in points if not is_constant(each, X)), X)
 
 
 def unspent(predictor: StagedPredictor, budget: float | None) -> str | None:
@@ -280,7 +298,8 @@ def rebudgeted(model: BudgetModel, budget: float | None) -> BudgetModel:
             "have others. Fit or prune it again with another --budget."
         )
     best = predictor.with_budget(None)
-    other = best if budget is None else _within(predictor, budget)
+    is_too_small = budget is not None and predictor.model.trade_off.within(budget) is None
+    other = None if is_too_small else predictor.with_budget(budget)
     if other is None or (_uses_columns(best) and not _uses_columns(other)):
         curve = predictor.model.trade_off
         useful = (float(cost) for cost in curve.cost if _uses_columns(predictor.with_budget(float(cost))))

@@ -107,8 +107,14 @@ class StagedModel:
         return int(ends[0]) + 1 if ends.size else len(self.chain)
 
     def stages(self) -> tuple[StageShares, ...]:
-        """Describe the stages that rows can get to, with the shares of rows at the point that is in use."""
-        stops = self.trade_off.stops[self.point]
+        """Describe the stages that rows can get to, with the shares of rows at the point that is in use.
+
+        Thresholds differ from fold to fold. Rows that went further in cross-fitting count at the last stage.
+        """
+        n_stages = self.n_reachable
+        stops = self.trade_off.stops[self.point].copy()
+        stops[n_stages - 1] = stops[n_stages - 1 :].sum()
+        stops = stops[:n_stages]
         reached = np.cumsum(stops[::-1])[::-1]
         names, price, paid = self.costs.source_names, self.costs.price, self.paid
         return tuple(
@@ -119,7 +125,7 @@ class StagedModel:
                 float(reached[k]),
                 float(stops[k]),
             )
-            for k, stage in enumerate(self.chain.stages[: self.n_reachable])
+            for k, stage in enumerate(self.chain.stages[:n_stages])
         )
 
     def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
