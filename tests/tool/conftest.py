@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -30,6 +32,21 @@ def files(tmp_path_factory) -> SimpleNamespace:
     found.costs.write_text(COSTS)
     words = [*FOREST, found.data, "--target", "ill", "--costs", found.costs, "--budget", 13.5, "--trees", 12]
     words += ["--test", found.test, "--out", found.model, "--json"]
+    found.said, found.told = _said(words)
+    return found
+
+
+@pytest.fixture(scope="session")
+def staged(files, tmp_path_factory) -> SimpleNamespace:
+    """``model``: a staged model for a budget of 8, and ``told``: what fit told about it."""
+    model = tmp_path_factory.mktemp("staged") / "ill.budgetprune"
+    words = ["fit", files.data, "--target", "ill", "--costs", files.costs, "--budget", 8]
+    said, _ = _said([*words, "--test", files.test, "--out", model, "--json"])
+    return SimpleNamespace(model=model, told=json.loads(said), budget=8)
+
+
+def _said(words: list[Any]) -> tuple[str, str]:
+    """What a command prints to standard output and to standard error."""
     out = io.StringIO()
     with (
         contextlib.redirect_stdout(out),
@@ -38,5 +55,4 @@ def files(tmp_path_factory) -> SimpleNamespace:
     ):
         cli.main(list(map(str, words)))
     assert end.value.code == 0, err.getvalue()
-    found.said, found.told = out.getvalue(), err.getvalue()
-    return found
+    return out.getvalue(), err.getvalue()
