@@ -128,6 +128,7 @@ def processor_seconds(whose: int) -> float:
 def fit(data: Path, folder: Path, words: Sequence[str]) -> Any:
     """Run the tool in a process of its own, and return what it says."""
     command = [sys.executable, "-m", "budgetprune", "fit", str(data), "--target", "ill", "--json", *words]
+    command += ["--model", "random-forest"]
     done = subprocess.run(
         [*command, "--out", str(folder / "model.budgetprune")], stdout=subprocess.PIPE, text=True, check=False
     )

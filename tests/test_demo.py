@@ -1,20 +1,24 @@
-"""The demo is the main job: it must run, choose without the test rows, and say clearly what it cannot do."""
+"""The demo is the main job: it must run, measure on test rows, and say clearly what it cannot do."""
 
 import json
 import sys
 
-import numpy as np
 import pytest
 
-from budgetprune import BudgetWarning, demo, plots
 from budgetprune import _files as files
+from budgetprune import demo, plots
 
 MEASUREMENTS = ["radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity"]
 
 
 @pytest.fixture(scope="module")
-def report():
-    return demo.run(n_trees=15)
+def models():
+    return demo.train(n_trees=15)
+
+
+@pytest.fixture(scope="module")
+def report(models):
+    return demo.measure(models)
 
 
 def test_the_whole_job(tmp_path, capsys):
@@ -27,8 +31,9 @@ def test_the_whole_job(tmp_path, capsys):
     assert str(picture) in printed
     lines = printed.splitlines()
     assert sum("<- chosen" in line for line in lines) == 1
-    assert sum(line.strip().startswith("unpruned") for line in lines) == 1
-    assert "Full cost" in printed
+    assert sum(line.strip().startswith("full forest") for line in lines) == 1
+    assert "staged model" in printed
+    assert "pruned forest" in printed
     assert len(lines) < 32
 
 
@@ -40,12 +45,12 @@ def test_its_tables_are_ones_that_fit_takes(tmp_path):
 
     patients, new_patients, costs = map(str, demo.write_tables(tmp_path))
     model = str(tmp_path / "m")
-    words = ["fit", patients, "--target", "diagnosis", "--costs", costs, "--budget", "6", "--trees", "10"]
+    words = ["fit", patients, "--target", "diagnosis", "--costs", costs, "--budget", "6"]
     outcome = CliRunner().invoke(app, [*words, "--test", new_patients, "--out", model, "--json"])
     assert outcome.exit_code == 0, outcome.output
     compared = json.loads(outcome.stdout)["compared"]
     assert compared["rows"] == "test"
-    assert compared["chosen"]["cost"] < 7
+    assert compared["chosen"]["cost"] < 7 < compared["whole"]["cost"]
     assert compared["chosen"]["score"] > 0.85
 
 
@@ -57,46 +62,45 @@ def test_a_measurement_is_paid_once_for_its_three_statistics():
     assert costs.n_sources == 10
 
 
-def test_the_report_is_measured_on_the_rows_it_names(report):
-    path = report.path
-    assert report.validation.cost == pytest.approx(path.cost)
-    assert np.all(np.diff(report.test.cost) <= 0)
-    assert report.test.cost[0] <= report.test.unpruned_cost <= sum(demo.MINUTES.values())
+def test_the_report_is_measured_on_the_test_rows(report):
+    curve = report.curve
+    assert len(curve.cost) == len(report.staged.tradeoff_)
+    assert curve.cost.max() <= sum(demo.MINUTES.values())
     # What the rows buy, at its price, is what they pay.
-    assert report.purchases.share @ report.purchases.price == pytest.approx(report.test.cost)
+    assert report.purchases.share @ report.purchases.price == pytest.approx(curve.cost)
     assert sum(report.n_rows) == 569
+    assert report.full.cost > report.lines[-1].pruned.cost
 
 
-def test_the_choice_is_made_on_validation_rows(report):
-    chosen, error = report.chosen, report.validation.error
-    assert report.budget == pytest.approx(report.validation.cost[chosen])
-    assert error[chosen] <= error.min() + np.sqrt(error.min() * (1 - error.min()) / report.n_rows[1])
-    assert np.all(error[chosen + 1 :] > error[chosen])
+def test_the_staged_model_is_ahead(report):
+    """Good answers for a fraction of what the full forest buys, and more for a larger budget."""
+    chosen = next(line for line in report.lines if line.budget == report.budget)
+    assert chosen.staged.cost < report.full.cost / 4
+    assert chosen.staged.error < 0.12
+    costs = [line.staged.cost for line in report.lines]
+    assert costs == sorted(costs)
+    assert report.curve.cost[report.chosen] == pytest.approx(chosen.staged.cost)
 
 
-@pytest.mark.parametrize(("error", "chosen"), [([0.1, 0.1, 0.1], 2), ([0.02, 0.03, 0.5], 1), ([0, 0.01], 0)])
-def test_cheapest_good(error, chosen):
-    assert demo.cheapest_good(np.array(error), 100) == chosen
+def test_another_budget(models, report):
+    other = demo.measure(models, 1.7)
+    assert [line.budget for line in other.lines] == sorted({*demo.BUDGETS, 1.7})
+    assert demo.table(other).count("<- chosen") == 1
+    assert other.chosen <= report.chosen
+    assert demo.note(other) is None
 
 
-def test_a_budget_can_be_given():
-    report = demo.run(budget=7.0, n_trees=15)
-    assert report.path.cost[report.chosen] <= 7 < report.path.cost[report.chosen - 1]
-    with pytest.warns(BudgetWarning):
-        assert demo.run(budget=0, n_trees=5).chosen == len(demo.run(n_trees=5).path) - 1
-
-
-def test_a_budget_that_buys_nothing_is_noted(tmp_path, capsys):
-    assert demo.main(["--out", str(tmp_path), "--budget", "0.1"]) == 0
-    assert "Note: a budget of 0.1 buys nothing" in capsys.readouterr().out
+def test_a_budget_that_is_too_small_is_noted(models):
+    note = demo.note(demo.measure(models, 0.1))
+    assert "within 0.1 minutes, the model gives one answer to all rows" in note
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--budget", "-1"], "budget must be a number of at least 0"),
-        (["--budget", "nan"], "budget must be a number of at least 0"),
-        (["--budget", "cheap"], "invalid float value: 'cheap'"),
+        (["--budget", "-1"], "invalid budget value: '-1'"),
+        (["--budget", "nan"], "invalid budget value: 'nan'"),
+        (["--budget", "cheap"], "invalid budget value: 'cheap'"),
         (["--seed", "-1"], "invalid seed value: '-1'"),
         (["--out", __file__], "File exists"),
     ],
@@ -108,7 +112,8 @@ def test_bad_values(tmp_path, capsys, arguments, words):
     assert words in capsys.readouterr().err
 
 
-def test_without_matplotlib(tmp_path, capsys, monkeypatch):
+def test_without_matplotlib(tmp_path, capsys, monkeypatch, models):
+    monkeypatch.setattr(demo, "train", lambda seed: models)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(SystemExit):
         demo.main(["--out", str(tmp_path)])
@@ -122,6 +127,13 @@ def test_an_interrupted_picture_leaves_nothing(tmp_path, report, monkeypatch):
     monkeypatch.setattr(files.os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         plots.save_trade_off(
-            tmp_path / "x.png", report.test, chosen=0, purchases=report.purchases, title="", unit=""
+            tmp_path / "x.png",
+            report.curve,
+            chosen=0,
+            purchases=report.purchases,
+            beside=report.pruned_curve,
+            full=("full forest", 20, 0.1),
+            title="",
+            unit="",
         )
     assert list(tmp_path.iterdir()) == []

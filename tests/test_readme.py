@@ -18,13 +18,14 @@ def test_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "output").mkdir()
     demo.write_tables(tmp_path / "output")
-    assert README.count("```python\n") == 7
+    assert README.count("```python\n") == 8
     names = run_blocks(README, "README.md")
     X, y = names["X_test"], names["y_test"]
-    for estimator in (names["clf"], names["ours"], names["boosted"], names["model"]):
+    for estimator in (names["staged"], names["clf"], names["ours"], names["boosted"], names["model"]):
         assert estimator.score(X, y) > 0.85
     assert names["cheaper"].cost_ <= 2 < names["clf"].cost_ <= 3
-    for file in ("report.html", "predictions.csv", "pruned.txt", "path.npz", "model.budgetprune"):
+    assert names["quick"].acquisition_cost(X).mean() <= names["staged"].acquisition_cost(X).mean()
+    for file in ("cheaper.budgetprune", "predictions.csv", "pruned.txt", "path.npz", "model.budgetprune"):
         assert (tmp_path / file).exists()
     assert names["decision"].decided
     assert names["decision"].label == names["clf"].predict(X[:1])[0] == names["simulation"].label[0]
@@ -48,6 +49,13 @@ def test_places_exist():
     assert len(places) > 6
     for place in places:
         assert (ROOT / place).exists(), place
+
+
+def test_pictures_exist():
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert pictures
+    for picture in pictures:
+        assert (ROOT / picture).exists(), picture
 
 
 def test_every_part_of_the_package_is_on_the_map():

@@ -1,4 +1,4 @@
-"""The main job on data that everyone has: prune a forest for breast cancer to a budget.
+"""The main job on data that everyone has: the best model for a diagnosis within a budget.
 
 Run ``python -m budgetprune.demo --out output``.
 """
@@ -23,14 +23,18 @@ from sklearn.model_selection import train_test_split
 
 from budgetprune._files import check_writable, written_atomically
 from budgetprune._threads import let_idle_threads_sleep
-from budgetprune.costs import FeatureCosts
+from budgetprune.acquisition import sources_used
+from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import BudgetPruneError, BudgetWarning
+from budgetprune.estimators import BudgetPruneClassifier
 from budgetprune.forest import Forest
-from budgetprune.path import PruningPath
 from budgetprune.plots import Curve, Purchases, save_trade_off
-from budgetprune.problem import PruningProblem
+from budgetprune.staged import BudgetClassifier
 
 PICTURE = "trade_off.png"
+# Minutes that a prediction may take on average: those that are shown, and the one that is chosen.
+BUDGETS = (1.2, 1.5, 2.0, 3.0, 6.0, 12.0)
+BUDGET = 3.0
 
 # Each measurement of the cells' nuclei is given as a mean, a standard error and a worst value: whoever
 # takes it has all three. The prices are made up: minutes of work, more where the outline must be exact.
@@ -48,80 +52,151 @@ MINUTES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows that no tree was grown on, to see what a path is like on them."""
+@dataclass(frozen=True)
+class Measured:
+    """Average cost of a row, and share of wrong predictions, on the test rows."""
 
-    X: NDArray[np.float64]
-    y: NDArray[Any]
-    name: str
+    cost: float
+    error: float
 
-    def curve(self, path: PruningPath, costs: FeatureCosts) -> Curve:
-        """Count cost and wrong predictions of every point on these rows."""
-        counted = PruningProblem(path.forest, self.X, costs=costs)
-        return Curve(
-            rows=self.name,
-            cost=counted.trade_off(path.critical_lambda, path.lam)[1],
-            error=np.array([self._wrong(pruning.forest) for pruning in path]),
-            unpruned_cost=counted.cost_of(counted.unpruned),
-            unpruned_error=self._wrong(path.forest),
-        )
 
-    def purchases(self, path: PruningPath, costs: FeatureCosts) -> Purchases:
-        """Find what share of these rows buys each source, at every point."""
-        counted = PruningProblem(path.forest, self.X, costs=costs)
-        share = np.array([counted.acquired(pruning.keep).mean(axis=0) for pruning in path])
-        return Purchases(counted.costs.source_names, counted.costs.price, share)
+@dataclass(frozen=True)
+class Line:
+    """What one budget buys."""
 
-    def _wrong(self, forest: Forest) -> float:
-        return float(np.mean(forest.predict(self.X) != self.y))
+    budget: float
+    staged: Measured
+    pruned: Measured
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What the demo found: a path, what it is like on both sets of rows, and the point that was chosen."""
+    """What the demo found, on the test rows.
 
-    path: PruningPath
+    Attributes
+    ----------
+    staged : BudgetClassifier
+        At the budget that was asked for.
+    full : Measured
+        The full forest.
+    lines : tuple of Line
+        Several budgets, in increasing order.
+    budget : float
+        The one that was asked for.
+    curve, pruned_curve : Curve
+        All points of the staged model, and of the pruned forest.
+    purchases : Purchases
+        Along `curve`.
+    chosen : int
+        The point of `curve` that is within the budget.
+    n_rows : training rows and test rows
+    """
+
+    staged: BudgetClassifier
+    full: Measured
+    lines: tuple[Line, ...]
     budget: float
-    chosen: int
-    validation: Curve
-    test: Curve
+    curve: Curve
+    pruned_curve: Curve
     purchases: Purchases
-    n_rows: tuple[int, int, int]
+    chosen: int
+    n_rows: tuple[int, int]
 
 
-def run(seed: int = 0, budget: float | None = None, n_trees: int = 60) -> Report:
-    """Train a forest, compute its path, and choose a point without looking at the test rows.
+@dataclass(frozen=True, eq=False)
+class Models:
+    """What was trained, and the test rows."""
+
+    staged: BudgetClassifier
+    pruned: BudgetPruneClassifier
+    full: Forest
+    costs: CostTable
+    X_test: NDArray[np.float64]
+    y_test: NDArray[Any]
+    n_train: int
+
+    def measure(self, model: BudgetClassifier | BudgetPruneClassifier) -> Measured:
+        """Measure a model on the test rows."""
+        cost = float(model.acquisition_cost(self.X_test).mean())
+        return Measured(cost, float(np.mean(model.predict(self.X_test) != self.y_test)))
+
+    def measure_full(self) -> Measured:
+        """Measure the full forest, which pays for every measurement on a row's paths through all trees."""
+        used = sources_used(self.full, self.costs, self.X_test)
+        wrong = self.full.predict(self.X_test) != self.y_test
+        return Measured(float(self.costs.total(used).mean()), float(np.mean(wrong)))
+
+    def pruned_within(self, budget: float) -> BudgetPruneClassifier:
+        """Prune the forest for a budget."""
+        with warnings.catch_warnings():  # what a budget leaves unspent, the table shows
+            warnings.simplefilter("ignore", BudgetWarning)
+            return self.pruned.with_budget(budget)
+
+
+def train(seed: int = 0, n_trees: int = 60) -> Models:
+    """Train a staged model and a forest, and prune the forest.
 
     Parameters
     ----------
     seed : int
-        For the split of the rows and for the forest.
-    budget : float, optional
-        Average cost that a prediction may have; None lets the validation rows choose.
+        For the split of the rows and for the models.
     n_trees : int
+        Of the forest.
     """
     data = load_breast_cancer()
     X, X_test, y, y_test = _set_aside(data, seed)
-    X_train, X_val, y_train, y_val = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
-    validation, test = Rows(X_val, y_val, "validation"), Rows(X_test, y_test, "test")
-
     costs = measurement_costs(data.feature_names)
-    model = RandomForestClassifier(n_trees, random_state=seed).fit(X_train, y_train)
-    path = PruningProblem(Forest.from_model(model), X_val, costs=costs).path()
-
-    on_validation = validation.curve(path, costs)
-    if budget is None:
-        budget = float(path.cost[cheapest_good(on_validation.error, len(y_val))])
-    return Report(
-        path=path,
-        budget=budget,
-        chosen=int(np.searchsorted(path.lam, path.at(budget=budget).lam)),
-        validation=on_validation,
-        test=test.curve(path, costs),
-        purchases=test.purchases(path, costs),
-        n_rows=(len(y_train), len(y_val), len(y_test)),
+    forest = RandomForestClassifier(n_trees, random_state=seed)
+    return Models(
+        staged=BudgetClassifier(costs, random_state=seed, n_jobs=1).fit(X, y),
+        pruned=BudgetPruneClassifier(forest, costs=costs, random_state=seed).fit(X, y),
+        full=Forest.from_model(forest.fit(X, y)),
+        costs=costs.resolve(X.shape[1]),
+        X_test=X_test,
+        y_test=y_test,
+        n_train=len(y),
     )
+
+
+def measure(models: Models, budget: float = BUDGET) -> Report:
+    """Measure all models on the test rows.
+
+    Parameters
+    ----------
+    models : Models
+    budget : float
+        Average cost that a prediction may have.
+    """
+    staged = models.staged.with_budget(budget)
+    along = [staged.with_budget(cost) for cost in staged.tradeoff_.cost.tolist()]
+    pruned = [models.pruned_within(cost) for cost in models.pruned.tradeoff_.cost.tolist()]
+    return Report(
+        staged=staged,
+        full=models.measure_full(),
+        lines=tuple(
+            Line(
+                each,
+                models.measure(staged.with_budget(each)),
+                models.measure(models.pruned_within(each)),
+            )
+            for each in sorted({*BUDGETS, budget})
+        ),
+        budget=budget,
+        curve=_curve("staged model", map(models.measure, along)),
+        pruned_curve=_curve("pruned forest", map(models.measure, pruned)),
+        purchases=Purchases(
+            models.costs.source_names,
+            models.costs.price,
+            np.array([each.predictor().simulate(models.X_test).acquired.mean(axis=0) for each in along]),
+        ),
+        chosen=staged.model_.point,
+        n_rows=(models.n_train, len(models.y_test)),
+    )
+
+
+def _curve(name: str, points: Iterable[Measured]) -> Curve:
+    found = list(points)
+    return Curve(name, np.array([each.cost for each in found]), np.array([each.error for each in found]))
 
 
 def _set_aside(data: Any, seed: int) -> Any:
@@ -163,51 +238,43 @@ def write_tables(folder: Path, seed: int = 0) -> list[Path]:
     return [folder / name for name in tables]
 
 
-def cheapest_good(error: NDArray[np.float64], n_rows: int) -> int:
-    """Choose the last point (the cheapest) whose error is within a standard error of the smallest."""
-    least = error.min()
-    return int(np.flatnonzero(error <= least + np.sqrt(least * (1 - least) / n_rows))[-1])
-
-
-def summary(report: Report, by_rule: bool) -> str:
+def summary(report: Report) -> str:
     """Say in a few lines what the table below it shows."""
-    train, validation, test = report.n_rows
-    chosen_by = "chosen on the validation rows (one-standard-error rule)" if by_rule else "as asked for"
+    train, test = report.n_rows
     return (
-        f"Breast cancer: {len(MINUTES)} measurements, priced in (made-up) minutes; "
-        f"{report.path.forest.n_trees} trees.\n"
-        f"Rows: {train} for training, {validation} for validation, {test} for the test, where one mistake is "
-        f"{100 / test:.1f} points.\n"
-        f"{len(report.path)} prunings are optimal at some lambda. Budget: {report.budget:.2f}, {chosen_by}.\n"
-        "Full cost counts every measurement on a row's paths through all trees.\n"
+        f"Breast cancer: {len(MINUTES)} measurements, priced in (made-up) minutes.\n"
+        f"Rows: {train} for training, {test} for the test, where one mistake is {100 / test:.1f} points.\n"
+        f"One staged model serves every budget: it has {len(report.staged.tradeoff_)} points, from buying "
+        f"nothing to {report.staged.tradeoff_.cost[-1]:.1f} minutes.\n"
+        "Cost is what a row pays on average: up to the stage where it stops, or for every measurement on its "
+        "paths\nthrough all trees.\n"
     )
 
 
-def table(report: Report, n_lines: int = 12) -> str:
-    """Put the unpruned forest, some points along the path and the chosen one into an aligned table."""
-    path, validation, test = report.path, report.validation, report.test
-    # Points about evenly spread in cost, which is what a reader wants to choose from.
-    wanted = np.linspace(path.cost[0], path.cost[-1], n_lines)
-    shown = {int(np.argmin(np.abs(path.cost - cost))) for cost in wanted} | {report.chosen}
+def table(report: Report) -> str:
+    """Put cost and error for several budgets, and of the full forest, into an aligned table."""
     lines = [
-        "                         full cost per row         wrong predictions",
-        "    lambda   splits    validation      test      validation      test",
-        _line("unpruned", path.unpruned.n_splits, *_unpruned(validation), *_unpruned(test)),
+        "                  staged model           pruned forest",
+        "      budget      cost    wrong          cost    wrong",
     ]
-    for k in sorted(shown):
-        values = validation.cost[k], validation.error[k], test.cost[k], test.error[k]
-        mark = "  <- chosen" if k == report.chosen else ""
-        lines.append(_line(f"{path.lam[k]:.5f}", path.n_splits[k], *values) + mark)
-    return "\n".join(lines)
+    for line in report.lines:
+        mark = "  <- chosen" if line.budget == report.budget else ""
+        lines.append(f"{line.budget:12.4g}{_cells(line.staged)}     {_cells(line.pruned)}{mark}")
+    return "\n".join([*lines, f" full forest{'':24}{_cells(report.full)}"])
 
 
-def _unpruned(curve: Curve) -> tuple[float, float]:
-    return curve.unpruned_cost, curve.unpruned_error
+def _cells(measured: Measured) -> str:
+    return f"{measured.cost:10.2f} {100 * measured.error:6.1f} %"
 
 
-def _line(lam: str, splits: int, cost: float, error: float, test_cost: float, test_error: float) -> str:
+def note(report: Report) -> str | None:
+    """Say so if a budget is too small for any measurement."""
+    useful = report.staged.tradeoff_.cost[report.staged.tradeoff_.cost > 0]
+    if report.staged.tradeoff_.cost[report.chosen] > 0 or not useful.size:
+        return None
     return (
-        f"{lam:>10} {splits:8d} {cost:13.2f} {test_cost:9.2f} {100 * error:13.1f} % {100 * test_error:7.1f} %"
+        f"Note: within {report.budget:g} minutes, the model gives one answer to all rows; the cheapest point "
+        f"that measures anything costs {useful[0]:.2f}."
     )
 
 
@@ -218,39 +285,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--seed", type=_seed, default=0, help="of the rows' split and the forest (%(default)s)"
     )
-    parser.add_argument("--budget", type=float, help="average cost of a prediction, in minutes")
+    parser.add_argument(
+        "--budget",
+        type=_budget,
+        default=BUDGET,
+        help="average cost of a prediction, in minutes (%(default)s)",
+    )
     options = parser.parse_args(arguments)
     print(
-        "Training, pruning and drawing (the first run compiles kernels, for a minute or two) ...\n",
+        "Training, pruning and drawing (the first run compiles kernels, for a minute or two; training takes "
+        "longer without LightGBM) ...\n",
         flush=True,
     )
     try:
         options.out.mkdir(parents=True, exist_ok=True)
         check_writable(options.out / PICTURE)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", BudgetWarning)
-            report = run(options.seed, options.budget)
+        report = measure(train(options.seed), options.budget)
         patients, new_patients, costs = write_tables(options.out, options.seed)
         picture = options.out / PICTURE
         save_trade_off(
             picture,
-            report.test,
+            report.curve,
             chosen=report.chosen,
             purchases=report.purchases,
-            beside=report.validation,
+            beside=report.pruned_curve,
+            full=("full forest", report.full.cost, report.full.error),
             title="Breast cancer: what each budget buys",
             unit="minutes",
         )
     except (BudgetPruneError, ImportError, OSError) as error:
         parser.error(str(error))
-    print(summary(report, by_rule=options.budget is None))
+    print(summary(report))
     print(table(report))
-    for warning in caught:
-        print(f"\nNote: {warning.message}")
+    if (said := note(report)) is not None:
+        print(f"\n{said}")
     print(
         f"\nThe trade-off curve is in {picture}, the rows in {patients} and {new_patients}, the prices in "
         f"{costs}. To go on with them:\n\n    budgetprune fit {patients} --target diagnosis --costs {costs} "
-        f"--budget 6 --test {new_patients} --out diagnosis.budgetprune"
+        f"--budget 3 --test {new_patients} --out diagnosis.budgetprune"
     )
     return 0
 
@@ -262,7 +334,15 @@ def _seed(text: str) -> int:
     return seed
 
 
-_seed.__name__ = "seed"  # argparse says "invalid seed value"
+def _budget(text: str) -> float:
+    budget = float(text)
+    if not 0 <= budget < np.inf:
+        raise ValueError
+    return budget
+
+
+# argparse says "invalid seed value".
+_seed.__name__, _budget.__name__ = "seed", "budget"
 
 
 if __name__ == "__main__":

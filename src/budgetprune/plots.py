@@ -21,27 +21,24 @@ INK, BLUE, GREY, RED = "#22303c", "#1f6fb4", "#9aa7b3", "#d1495b"
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Cost and error of the points of a path, counted on one set of rows.
+    """Cost and error of the points of a model, counted on one set of rows.
 
     Attributes
     ----------
-    rows : str
-        What the rows are called.
+    name : str
+        What the model is called.
     cost, error : float64 arrays of shape (n_points,)
-        Average full cost of a row, and share of wrong predictions.
-    unpruned_cost, unpruned_error : float
+        Average cost of a row, and share of wrong predictions.
     """
 
-    rows: str
+    name: str
     cost: NDArray[np.float64]
     error: NDArray[np.float64]
-    unpruned_cost: float
-    unpruned_error: float
 
 
 @dataclass(frozen=True, eq=False)
 class Purchases:
-    """Who buys what along a path.
+    """What rows buy along a curve.
 
     Attributes
     ----------
@@ -62,31 +59,33 @@ def save_trade_off(
     *,
     chosen: int,
     purchases: Purchases,
-    beside: Curve | None = None,
+    beside: Curve,
+    full: tuple[str, float, float],
     title: str,
     unit: str,
 ) -> None:
-    """Draw error against cost, and below it which sources are still bought, and write it as a PNG.
+    """Draw error against cost, and below it what the chosen point buys, and write it as a PNG.
 
     Parameters
     ----------
     file : path of the PNG
     curve : Curve
-        The one that counts.
+        The model that counts.
     chosen : int
-        The point that was picked.
+        The point of it that was picked.
     purchases : Purchases
-        On the rows of `curve`.
-    beside : Curve, optional
-        Another set of rows, drawn in the background.
+        Of the points of `curve`.
+    beside : Curve
+        Another model, drawn in the background.
+    full : name, cost and error of a model that buys everything
     title, unit : str
         What it is, and in what costs are counted.
     """
     figure = new_figure((9.5, 7.5))
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
-    _draw_errors(above, curve, chosen, beside)
-    _draw_purchases(below, curve, chosen, purchases)
-    below.set_xlabel(f"average full cost of a prediction ({unit}; every source on the paths of all trees)")
+    above, below = figure.subplots(2, 1, height_ratios=[3, 2])
+    _draw_errors(above, curve, chosen, beside, full)
+    above.set_xlabel(f"average cost of a prediction ({unit})")
+    _draw_purchases(below, chosen, purchases)
     figure.suptitle(title, x=0.01, ha="left", fontsize=14, fontweight="bold", color=INK)
     with written_atomically(file) as handle:
         figure.savefig(handle, format="png", dpi=150)
@@ -104,35 +103,27 @@ def new_figure(size: tuple[float, float]) -> Figure:
     return figure
 
 
-def _draw_errors(axes: Axes, curve: Curve, chosen: int, beside: Curve | None) -> None:
+def _draw_errors(
+    axes: Axes, curve: Curve, chosen: int, beside: Curve, full: tuple[str, float, float]
+) -> None:
     for one, style in ((beside, _style(GREY, 1.2, 3)), (curve, _style(BLUE, 2.2, 5))):
-        if one is not None:
-            axes.plot(one.cost, 100 * one.error, label=f"pruned, {one.rows} rows", **style)
-            axes.plot(
-                one.unpruned_cost,
-                100 * one.unpruned_error,
-                "D",
-                color=style["color"],
-                markersize=9,
-                label=f"unpruned forest, {one.rows} rows",
-            )
-    axes.axhline(100 * curve.unpruned_error, color=BLUE, linewidth=0.8, linestyle=":", zorder=0)
-    # Guessing may be many times worse than the forest; the interesting part should fill the picture.
-    interesting = max(curve.unpruned_error, curve.error[chosen], curve.error.min() + 0.01)
+        order = np.argsort(one.cost, kind="stable")
+        axes.plot(one.cost[order], 100 * one.error[order], label=one.name, **style)
+    name, full_cost, full_error = full
+    axes.plot(full_cost, 100 * full_error, "D", color=INK, markersize=9, label=name)
+    axes.axhline(100 * full_error, color=INK, linewidth=0.8, linestyle=":", zorder=0)
+    # Guessing may be many times worse than the full model; the interesting part should fill the picture.
+    interesting = max(full_error, curve.error[chosen], curve.error.min() + 0.01)
     top = 100 * min(1.1 * curve.error.max(), 3.5 * interesting)
-    if 100 * curve.error[-1] > top:
-        leaves = curve.cost[100 * curve.error <= top].min()  # where the curve leaves the picture
-        words = f"↑ {100 * curve.error[-1]:.0f} % at cost {curve.cost[-1]:.2g}"
-        axes.text(leaves, 0.97 * top, f" {words}", color=BLUE, va="top")
-    cost, error = curve.cost[chosen], 100 * curve.error[chosen]
+    cost, error = float(curve.cost[chosen]), 100 * float(curve.error[chosen])
     axes.plot(
         cost, error, "o", markersize=15, markerfacecolor="none", markeredgecolor=RED, markeredgewidth=2.2
     )
     axes.annotate(
         f"chosen: cost {cost:.1f}, error {error:.1f} %\n"
-        f"unpruned: cost {curve.unpruned_cost:.1f}, error {100 * curve.unpruned_error:.1f} %",
+        f"{name}: cost {full_cost:.1f}, error {100 * full_error:.1f} %",
         (cost, error),
-        xytext=(20 if 2 * cost < curve.unpruned_cost else -180, 60 if 2 * error < top else -60),
+        xytext=(60 if 2 * cost < full_cost else -180, 110 if 2 * error < top else -60),
         textcoords="offset points",
         color=RED,
         fontsize=11,
@@ -140,32 +131,28 @@ def _draw_errors(axes: Axes, curve: Curve, chosen: int, beside: Curve | None) ->
     )
     axes.set_ylabel("wrong predictions (%)")
     axes.set_ylim(0, top)
-    axes.set_xlim(0, 1.03 * max(curve.unpruned_cost, curve.cost[0]))
+    axes.set_xlim(0, 1.03 * max(full_cost, curve.cost.max()))
     axes.legend(frameon=False, loc="upper right")
     tidy(axes)
     axes.grid(axis="y", color="#e6eaee")
     axes.set_axisbelow(True)
 
 
-def _draw_purchases(axes: Axes, curve: Curve, chosen: int, purchases: Purchases) -> None:
-    """Draw one band per source, as dark as the share of rows that buy it; what lasts longest is on top."""
-    order = np.argsort(purchases.share.sum(axis=0), kind="stable")
-    # Costs fall along the path; a point's column reaches half-way to its neighbours.
-    cost, first = np.unique(curve.cost, return_index=True)
-    share = purchases.share[first][:, order]
-    edges = np.concatenate([cost[:1], (cost[1:] + cost[:-1]) / 2, cost[-1:]])
-    mesh = axes.pcolormesh(
-        edges, np.arange(order.size + 1), share.T, cmap="Blues", vmin=0, vmax=1, edgecolors="none"
+def _draw_purchases(axes: Axes, chosen: int, purchases: Purchases) -> None:
+    """Draw a bar per source: the share of the rows that buy it; what most rows buy is on top."""
+    share = purchases.share[chosen]
+    order = np.lexsort((-purchases.price, share))
+    axes.barh(np.arange(order.size), 100 * share[order], color=BLUE, height=0.7)
+    axes.set_yticks(
+        np.arange(order.size), [f"{purchases.source_names[s]}  ({purchases.price[s]:g})" for s in order]
     )
-    axes.axvline(curve.cost[chosen], color=RED, linewidth=2)
-    labels = [f"{purchases.source_names[s]}  ({purchases.price[s]:g})" for s in order]
-    axes.set_yticks(np.arange(order.size) + 0.5, labels)
     axes.tick_params(axis="y", length=0)
-    axes.set_title("what is bought (price)", loc="left", fontsize=11, color=INK)
-    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.01, aspect=12, ticks=[0, 0.5, 1])
-    bar.set_label(f"share of {curve.rows} rows")
-    bar.outline.set_visible(False)
+    axes.set_title("what the chosen model buys (price)", loc="left", fontsize=11, color=INK)
+    axes.set_xlabel("rows that buy it (%)")
+    axes.set_xlim(0, 103)
     tidy(axes)
+    axes.grid(axis="x", color="#e6eaee")
+    axes.set_axisbelow(True)
 
 
 def _style(color: str, width: float, marker: float) -> dict[str, Any]:

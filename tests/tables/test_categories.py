@@ -96,3 +96,16 @@ def test_classes_are_numbered():
     numbers = np.concatenate([divided.train.y, divided.validation.y])
     assert divided.classes[numbers].tolist() == y[rows].tolist()
     assert np.bincount(divided.validation.y).tolist() == pytest.approx([7.5, 15, 7.5], abs=1)
+
+
+def test_the_most_frequent_categories_stay():
+    towns = ["a"] * 30 + ["b"] * 20 + ["c"] * 10
+    columns = Columns(pd.DataFrame({"town": pd.Categorical(towns), "age": 1.0}))
+    y = np.arange(60) % 2
+    assert sorted(learn_categories(columns, y, is_classifier=True).labels[0]) == ["a", "b", "c"]
+    few = learn_categories(columns, y, is_classifier=True, most=2)
+    assert sorted(few.labels[0]) == ["a", "b"]
+    restricted = few.restrict(columns.frame)
+    assert restricted["town"].isna().sum() == 10
+    assert sorted(restricted["town"].cat.categories) == ["a", "b"]
+    assert restricted["age"].tolist() == columns.frame["age"].tolist()

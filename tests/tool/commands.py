@@ -54,6 +54,9 @@ def check_refused(said: Said, words: str, status: int = 2) -> None:
     assert said.err.count("budgetprune: error:") == 1
 
 
+# The first words of tests that are about pruned models.
+FOREST = ("fit", "--model", "random-forest")
+
 TOWNS = ("Aix", "Bonn", "Caen", "Delft", "Essen")
 
 COSTS = """feature,cost,source
@@ -88,3 +91,19 @@ def patients(n_rows: int = 500, seed: int = 0) -> pd.DataFrame:
     frame.loc[rng.random(n_rows) < 0.1, "age"] = np.nan
     frame.loc[rng.random(n_rows) < 0.1, "town"] = None
     return frame.assign(ill=np.where(risk > 0.4, "yes", "no"), risk=risk.round(4))
+
+
+HINT_COSTS = "feature,cost\nhint,1\nexam,1.2\n"
+
+
+def hints(n_rows: int = 1200) -> pd.DataFrame:
+    """A cheap column that says little, and an expensive one that says nearly all."""
+    rng = np.random.default_rng(0)
+    ill = rng.random(n_rows) < 0.5
+    return pd.DataFrame(
+        {
+            "hint": np.where(rng.random(n_rows) < 0.65, ill, ~ill) + 0.1 * rng.normal(size=n_rows),
+            "exam": ill + 0.1 * rng.normal(size=n_rows),
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )

@@ -11,10 +11,11 @@ import pytest
 
 from budgetprune import cli
 
-from .commands import COSTS, check_refused, patients
+from .commands import COSTS, FOREST, check_refused, patients
 
 COMMANDS = (
     "fit",
+    "rebudget",
     "prune",
     "predict",
     "path",
@@ -54,7 +55,7 @@ def test_from_a_table_to_predictions(tmp_path):
         "--out",
         "ill.budgetprune",
     ]
-    made = budgetprune("fit", "data.csv", *words, cwd=tmp_path)
+    made = budgetprune(*FOREST, "data.csv", *words, cwd=tmp_path)
     assert (made.returncode, made.stderr.count("Traceback")) == (0, 0), made.stderr
     assert "your model" in made.stdout
     predicted = budgetprune("predict", "ill.budgetprune", "data.csv", cwd=tmp_path)

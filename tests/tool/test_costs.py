@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .commands import check_refused
+from .commands import FOREST, check_refused
 
 
 def test_there_and_back(files, run, tmp_path):
@@ -22,7 +22,7 @@ def test_there_and_back(files, run, tmp_path):
         "lab",
         "marker",
     ]
-    words = ["fit", files.data, "--target", "ill", "--costs", costs, "--trees", 5, "--out", tmp_path / "m"]
+    words = [*FOREST, files.data, "--target", "ill", "--costs", costs, "--trees", 5, "--out", tmp_path / "m"]
     check_refused(run(*words), "has no cost yet for 'age', 'town', 'smoker', 'grade', 'lab', 'marker'")
     costs.write_text(costs.read_text().replace(",,,", ",2,,"))
     told = run(*words, "--budget", 9, "--json").json

@@ -14,7 +14,7 @@ from budgetprune.acquisition import sources_used
 from budgetprune.model import BudgetModel
 from budgetprune.tables import read_table_for, rows_for
 
-from .commands import TOWNS, patients
+from .commands import FOREST, TOWNS, patients
 
 
 def test_what_is_told_is_true(files):
@@ -70,7 +70,7 @@ def test_unseen_categories_are_missing_values(files):
 
 
 def test_the_same_seed_makes_the_same_model(files, run, tmp_path):
-    words = ["fit", files.data, "--target", "ill", "--costs", files.costs, "--budget", 13.5, "--trees", 12]
+    words = [*FOREST, files.data, "--target", "ill", "--costs", files.costs, "--budget", 13.5, "--trees", 12]
     said = run(*words, "--test", files.test, "--out", tmp_path / "m", "--quiet")
     assert said == (0, "", "")
     assert (tmp_path / "m").read_bytes() == files.model.read_bytes()
@@ -79,7 +79,7 @@ def test_the_same_seed_makes_the_same_model(files, run, tmp_path):
 
 
 def test_a_table_for_people(files, run, tmp_path):
-    said = run("fit", files.data, "--target", "ill", "--budget", 3, "--trees", 5, "--out", tmp_path / "m")
+    said = run(*FOREST, files.data, "--target", "ill", "--budget", 3, "--trees", 5, "--out", tmp_path / "m")
     assert said.status == 0
     assert "150 validation rows, cross-fitted" in said.out
     assert "full forest" in said.out
@@ -116,7 +116,7 @@ def test_regression_with_each_kind_of_model(kind, run, tmp_path):
 
 def test_decided_costs(files, run, tmp_path):
     words = [
-        "fit",
+        *FOREST,
         files.data,
         "--target",
         "ill",
@@ -139,17 +139,17 @@ def test_parquet_and_svmlight(run, tmp_path):
     frame = patients(300).drop(columns="risk")
     frame.to_parquet(tmp_path / "d.parquet")
     words = ["--trees", 5, "--budget", 3, "--out", tmp_path / "m", "--json"]
-    told = run("fit", tmp_path / "d.parquet", "--target", "ill", *words).json
+    told = run(*FOREST, tmp_path / "d.parquet", "--target", "ill", *words).json
     assert told["compared"]["chosen"]["n_features"] <= 6
     X = frame[["lab", "marker", "grade"]].to_numpy(dtype=float)
     dump_svmlight_file(X, (frame["ill"] == "yes").astype(int), str(tmp_path / "d.svm"), zero_based=False)
-    told = run("fit", tmp_path / "d.svm", "--test", tmp_path / "d.svm", *words).json
+    told = run(*FOREST, tmp_path / "d.svm", "--test", tmp_path / "d.svm", *words).json
     assert (told["target"], told["task"]) == ("label", "classification")
     assert BudgetModel.load(tmp_path / "m").predictor.feature_names == ("x1", "x2", "x3")
 
 
 def test_without_a_budget_the_best_is_taken(files, run, tmp_path):
-    told = run("fit", files.data, "--target", "ill", "--trees", 5, "--out", tmp_path / "m", "--json").json
+    told = run(*FOREST, files.data, "--target", "ill", "--trees", 5, "--out", tmp_path / "m", "--json").json
     best = int(np.argmax(told["tradeoff"]["score"]))
     assert told["budget"] is None
     assert told["compared"]["chosen"]["cost"] <= told["tradeoff"]["full_cost"][best] + 1e-9
@@ -159,7 +159,7 @@ def test_notes(run, tmp_path):
     frame = patients(60).drop(columns="risk").assign(who=[f"patient {k}" for k in range(60)])
     frame.to_csv(tmp_path / "d.csv", index=False)
     words = [
-        "fit",
+        *FOREST,
         tmp_path / "d.csv",
         "--target",
         "ill",

@@ -14,7 +14,7 @@ import pytest
 
 from budgetprune.model import BudgetModel
 
-from .commands import check_refused, patients
+from .commands import FOREST, check_refused, patients
 
 WORDS = ["--target", "ill", "--trees", 4, "--budget", 4]
 
@@ -25,7 +25,7 @@ def fit(run, tmp_path):
 
     def call(frame, *words, **how):
         frame.to_csv(tmp_path / "own.csv", index=False, **how)
-        return run("fit", tmp_path / "own.csv", *WORDS, "--out", tmp_path / "m", *words)
+        return run(*FOREST, tmp_path / "own.csv", *WORDS, "--out", tmp_path / "m", *words)
 
     return call
 
@@ -35,9 +35,9 @@ def test_what_is_read_is_not_overwritten(files, run, tmp_path):
         (tmp_path / name).with_suffix(".csv").write_bytes(getattr(files, name).read_bytes())
     data, costs, model = (tmp_path / f"{name}.csv" for name in ("data", "costs", "model"))
     for words in (
-        ["fit", data, "--target", "ill", "--out", data],
-        ["fit", data, "--target", "ill", "--costs", costs, "--out", costs],
-        ["fit", data, "--target", "ill", "--test", costs, "--out", tmp_path / "." / "costs.csv"],
+        [*FOREST, data, "--target", "ill", "--out", data],
+        [*FOREST, data, "--target", "ill", "--costs", costs, "--out", costs],
+        [*FOREST, data, "--target", "ill", "--test", costs, "--out", tmp_path / "." / "costs.csv"],
         ["predict", model, data, "--out", data],
         ["path", model, "--out", model],
         ["report", model, "--data", data, "--out", model],
@@ -55,7 +55,7 @@ def test_a_folder_that_nothing_can_be_written_to(files, run, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(_files, "_open_draft", refuse)
-    words = ["fit", files.data, "--target", "ill", "--out", files.folder / "m"]
+    words = [*FOREST, files.data, "--target", "ill", "--out", files.folder / "m"]
     check_refused(run(*words), r"nothing can be written to .*\(Permission denied\); name a file in another")
 
 
@@ -101,7 +101,7 @@ def test_one_test_row_has_no_r2(run, tmp_path):
     frame = patients(300).drop(columns="ill")
     frame.to_csv(tmp_path / "own.csv", index=False)
     frame[:1].to_csv(tmp_path / "one.csv", index=False)
-    words = ["fit", tmp_path / "own.csv", "--target", "risk", "--trees", 4, "--out", tmp_path / "m"]
+    words = [*FOREST, tmp_path / "own.csv", "--target", "risk", "--trees", 4, "--out", tmp_path / "m"]
     told = run(*words, "--test", tmp_path / "one.csv", "--json").json
     assert told["compared"]["whole"]["score"] is None
     assert "on 1 test row\n" in run(*words, "--test", tmp_path / "one.csv").out
@@ -145,7 +145,7 @@ def test_a_lightgbm_file_that_was_cut(run, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_an_interruption_is_told(tmp_path):
     patients(20_000).drop(columns="risk").to_csv(tmp_path / "own.csv", index=False)
-    command = [sys.executable, "-m", "budgetprune", "fit", "own.csv", "--target", "ill", "--trees", "2000"]
+    command = [sys.executable, "-m", "budgetprune", *FOREST, "own.csv", "--target", "ill", "--trees", "2000"]
     with subprocess.Popen(
         [*command, "--out", "m"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -15,7 +15,7 @@ import pytest
 
 from budgetprune.model import _growing as growing
 
-from .commands import check_refused
+from .commands import FOREST, check_refused
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX")
 
@@ -45,7 +45,7 @@ def test_names_are_refused_before_any_work(files, run, tmp_path, name, words):
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to(tmp_path / "there")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere" / "m")
-    check_refused(run("fit", files.data, "--target", "ill", "--out", tmp_path / name), words)
+    check_refused(run(*FOREST, files.data, "--target", "ill", "--out", tmp_path / name), words)
 
 
 def test_a_long_name_is_written(files, run, tmp_path):
@@ -81,7 +81,7 @@ def test_a_model_goes_through_a_pipe(files, run, tmp_path):
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
     reader.start()
-    words = ["fit", files.data, "--target", "ill", "--costs", files.costs, "--budget", 13.5, "--trees", 12]
+    words = [*FOREST, files.data, "--target", "ill", "--costs", files.costs, "--budget", 13.5, "--trees", 12]
     assert run(*words, "--test", files.test, "--out", pipe, "--quiet") == (0, "", "")
     reader.join(60)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -112,7 +112,7 @@ def test_json_and_a_file_do_not_share_standard_output(files, run):
 
 def test_a_model_on_standard_output_follows_what_is_there(files, tmp_path):
     """``(printf first; budgetprune fit ...) > file``, with a file that the shell has opened."""
-    words = ["fit", files.data, "--target", "ill", "--costs", files.costs, "--budget", 13.5, "--trees", 12]
+    words = [*FOREST, files.data, "--target", "ill", "--costs", files.costs, "--budget", 13.5, "--trees", 12]
     words += ["--test", files.test, "--out", "/dev/stdout"]
     with open(tmp_path / "m", "wb") as handle:
         handle.write(b"first")
@@ -134,7 +134,7 @@ def test_the_demo_looks_at_its_folder_before_any_work(run, tmp_path, monkeypatch
     def work(*_how):
         raise AssertionError("a forest was trained, though the picture cannot be written")
 
-    monkeypatch.setattr(demo, "run", work)
+    monkeypatch.setattr(demo, "train", work)
     (tmp_path / demo.PICTURE).mkdir()
     said = run("demo", "--out", tmp_path)
     assert said.status == 1

@@ -16,7 +16,7 @@ from budgetprune.model import BudgetModel
 from budgetprune.tables import read_table_for, rows_for
 
 from ..golden.write import FOLDER
-from .commands import check_refused
+from .commands import FOREST, check_refused
 
 
 @pytest.fixture
@@ -89,7 +89,18 @@ def test_regression(run, tmp_path):
     frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a b", "c[1]", "d"])
     y = frame @ [5, 2, 0.1]
     frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
-    words = ["fit", tmp_path / "d.csv", "--target", "y", "--trees", 5, "--budget", 2, "--out", tmp_path / "m"]
+    words = [
+        *FOREST,
+        tmp_path / "d.csv",
+        "--target",
+        "y",
+        "--trees",
+        5,
+        "--budget",
+        2,
+        "--out",
+        tmp_path / "m",
+    ]
     assert run(*words, "--quiet").status == 0
     written = pd.read_csv(io.StringIO(run("predict", tmp_path / "m", tmp_path / "d.csv").out))
     assert list(written) == ["prediction", "cost", "decided", "features_used"]
@@ -217,7 +228,7 @@ def test_formulas_are_escaped(clinic_of_formulas, run):
         "'-marker",
     ]
     costs.write_text(costs.read_text().replace(",,,", ",2,,"))
-    said = run("fit", folder / "d.csv", *words, model, "--costs", costs, "--trees", 5, "--quiet")
+    said = run(*FOREST, folder / "d.csv", *words, model, "--costs", costs, "--trees", 5, "--quiet")
     assert said == (0, "", "")
     predict = ["predict", model, folder / "d.csv", "--keep", "=ill", "--full"]
     for out in (run(*predict).out, _written(run, folder, predict)):
@@ -244,5 +255,5 @@ def test_price_lists_without_quotes_are_understood(clinic_of_formulas, run):
     text = run(*words).out
     assert "\n+age,,," in text
     (folder / "plain.csv").write_text(text.replace(",,,", ",2,,"))
-    words = ["fit", folder / "d.csv", "--target", "=ill", "--costs", folder / "plain.csv", "--trees", 2]
+    words = [*FOREST, folder / "d.csv", "--target", "=ill", "--costs", folder / "plain.csv", "--trees", 2]
     assert run(*words, "--out", folder / "n", "--quiet") == (0, "", "")

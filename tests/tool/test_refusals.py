@@ -7,7 +7,7 @@ import pytest
 
 from budgetprune.model import _growing as growing
 
-from .commands import COSTS, check_refused, patients
+from .commands import COSTS, FOREST, check_refused, patients
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def fit(files, run, tmp_path):
             frame.to_csv(data, index=False)
         given = tmp_path / "own_costs.csv"
         given.write_text(COSTS if costs is None else costs)
-        base = ["fit", data or files.data, "--costs", given, "--out", tmp_path / "m", "--trees", 5]
+        base = [*FOREST, data or files.data, "--costs", given, "--out", tmp_path / "m", "--trees", 5]
         base += [] if target is None else ["--target", target]
         found = run(*base, *words)
         assert not (tmp_path / "m").exists() or found.status == 0

@@ -14,6 +14,7 @@ from budgetprune._commands._inspect import inspect
 from budgetprune._commands._path import path
 from budgetprune._commands._predict import predict
 from budgetprune._commands._prune import prune
+from budgetprune._commands._rebudget import rebudget
 from budgetprune._commands._report import report
 from budgetprune._commands._reproduce import reproduce
 from budgetprune._commands._serve import serve
@@ -27,7 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(costs, name="costs")
-for command in (fit, prune, predict, path, inspect, report, serve, demo, reproduce):
+for command in (fit, rebudget, prune, predict, path, inspect, report, serve, demo, reproduce):
     app.command()(command)
 
 

@@ -15,11 +15,16 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("output"),
     budget: Annotated[
         float | None,
-        typer.Option(min=0, show_default=False, help="Average cost of a prediction, in minutes."),
+        typer.Option(
+            min=0, show_default=False, help="Average cost of a prediction, in minutes; 3 by default."
+        ),
     ] = None,
     seed: options.Seed = 0,
 ) -> None:
-    """Prune a forest on data that comes with scikit-learn: a table, and a picture of the curve.
+    """Fit a staged model on data that comes with scikit-learn: several budgets, beside two forests.
+
+    A table has cost and errors of the staged model, of a pruned forest and of the full one; a picture shows
+    the curves.
 
     The rows and prices are written as CSV files, too, to try the other commands with.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from budgetprune._commands._talk import Talk
 if TYPE_CHECKING:
     from budgetprune._commands._rows import Question
     from budgetprune.estimators._roles import LabelledRows
+    from budgetprune.model._making import Wishes
     from budgetprune.tables import Divided
 
 
@@ -23,41 +25,52 @@ def fit(
     target: options.TargetName = None,
     costs: options.Costs = None,
     budget: options.Budget = None,
+    error_cost: options.ErrorCost = None,
+    max_cost: options.MaxCost = None,
     test: options.Test = None,
-    model: options.Model = ModelKind.random_forest,
+    model: options.Model = ModelKind.staged,
+    time_limit: options.TimeLimit = None,
     trees: options.Trees = None,
-    max_features: options.MaxFeatures = 1.0,
+    max_features: options.MaxFeatures = None,
     decided: options.Decided = False,
     slack: options.Slack = 0.0,
     tolerance: options.Tolerance = None,
+    validation: options.Validation = None,
     task: options.Task = None,
     categorical: options.Categorical = None,
     drop: options.Drop = None,
     max_columns: options.MaxColumns = options.MOST_COLUMNS,
-    validation: options.Validation = 0.3,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train an ensemble on a table, and prune it to the best model within a budget.
+    """Train the best model within a budget on a table.
 
-    Part of the rows is kept from training, to count costs and to choose by. Columns of text are categories;
-    each is one feature, and is paid for once. Values may be missing. Give test rows for a comparison that
-    nothing was chosen by.
+    Columns of text are categories; each is one feature, and is paid for once. Values may be missing. A staged
+    model uses all rows, by cross-fitting; for a model that is pruned, part of them is kept from training, to
+    count costs and to choose by. Give test rows for a comparison that nothing was chosen by.
 
     Example: budgetprune fit patients.csv --target ill --costs costs.csv --budget 10 --out ill.budgetprune
     """
     talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, data, costs, test)
-    options.check_budget(budget)
+    options.check_amount(budget, "--budget")
+    options.check_amount(max_cost, "--max-cost")
+    options.check_amount(time_limit, "--time-limit")
+    for_staged = {"--error-cost": error_cost, "--max-cost": max_cost, "--time-limit": time_limit}
+    for_pruned = {
+        "--trees": trees,
+        "--max-features": max_features,
+        "--decided": decided,
+        "--slack": slack,
+        "--tolerance": tolerance,
+        "--validation": validation,
+    }
+    options.refuse_unused(model, for_pruned if model is ModelKind.staged else for_staged)
     if model is ModelKind.lightgbm:
         import lightgbm  # noqa: F401  (if it is absent, that is said before any work starts)
-    from budgetprune._commands._finish import finish
     from budgetprune._commands._rows import read_question
-    from budgetprune.model import _growing as growing
-    from budgetprune.model._making import Naming, Wishes, prune
-    from budgetprune.tables import divide_table
 
     question = read_question(
         talk,
@@ -69,8 +82,26 @@ def fit(
         drop=drop or (),
         max_columns=max_columns,
     )
-    columns, wanted = question.columns, question.target
-    n_features, is_classifier = len(columns.names), wanted.task == "classification"
+    if model is ModelKind.staged:
+        from budgetprune._commands._error_costs import error_costs
+        from budgetprune._commands._fit_staged import fit_staged
+        from budgetprune.model._staging import StagedWishes
+
+        staged = StagedWishes(
+            budget,
+            error_costs=error_costs(error_cost, question.target),
+            max_cost=max_cost,
+            time_limit=time_limit,
+            seed=seed,
+            n_jobs=jobs,
+            verbose=talk.has_bars,
+        )
+        held_back = None if test is None else _read_test(talk, test, question, max_columns)
+        fit_staged(talk, out, question, staged, held_back)
+        return
+    from budgetprune.model._making import Wishes
+
+    is_classifier = question.target.task == "classification"
     wishes = Wishes(
         budget,
         **options.counting(decided, slack, tolerance, is_classifier=is_classifier),
@@ -79,22 +110,55 @@ def fit(
         verbose=talk.has_bars,
     )
     held_back = None if test is None else _read_test(talk, test, question, max_columns)
+    growth = Growth(model.value, trees, 1.0 if max_features is None else max_features, jobs)
+    share = 0.3 if validation is None else validation
+    _fit_pruned(talk, out, question, wishes, growth, held_back, share=share)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How an ensemble is grown that is pruned afterwards; see `budgetprune.model._growing.grow`."""
+
+    kind: str
+    n_trees: int | None
+    max_features: float
+    n_jobs: int | None
+
+
+def _fit_pruned(
+    talk: Talk,
+    out: Path,
+    question: Question,
+    wishes: Wishes,
+    growth: Growth,
+    held_back: tuple[Any, Any] | None,
+    *,
+    share: float,
+) -> None:
+    """Grow an ensemble, and prune it."""
+    from budgetprune._commands._finish import finish
+    from budgetprune.model import _growing as growing
+    from budgetprune.model._making import Naming, prune
+    from budgetprune.tables import divide_table
+
+    columns, wanted = question.columns, question.target
+    n_features, is_classifier = len(columns.names), wanted.task == "classification"
     with talk.stage(
         f"dividing {len(wanted.y):,} rows ({wanted.task} of {wanted.name!r}, {n_features} columns)"
     ):
-        dtype = growing.precision_of(model.value)
-        rows = divide_table(columns, wanted, share=validation, seed=seed, dtype=dtype)
-    n_trees = growing.USUAL_TREES[model.value] if trees is None else trees
-    with talk.stage(f"growing {n_trees} trees ({model.value}) on {len(rows.train):,} rows"):
+        dtype = growing.precision_of(growth.kind)
+        rows = divide_table(columns, wanted, share=share, seed=wishes.seed, dtype=dtype)
+    n_trees = growing.USUAL_TREES[growth.kind] if growth.n_trees is None else growth.n_trees
+    with talk.stage(f"growing {n_trees} trees ({growth.kind}) on {len(rows.train):,} rows"):
         ensemble = growing.grow(
-            model.value,
+            growth.kind,
             rows.train.X,
             rows.train.y,
             is_classifier=is_classifier,
             n_trees=n_trees,
-            max_features=max_features,
-            seed=seed,
-            n_jobs=jobs,
+            max_features=growth.max_features,
+            seed=wishes.seed,
+            n_jobs=growth.n_jobs,
             categorical=rows.categories.columns,
         )
     with talk.stage(f"pruning, with {len(rows.validation):,} validation rows", bars=True):
@@ -108,7 +172,7 @@ def fit(
         rows.validation,
         None if held_back is None else _encoded(held_back, rows, dtype),
         target=wanted.name,
-        model=model.value,
+        model=growth.kind,
         n_train=len(rows.train),
     )
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from budgetprune._commands import _options as options
+from budgetprune._commands import _staged as tables
 from budgetprune._commands._compared import as_table, compared_table
 from budgetprune._commands._talk import Talk
 from budgetprune.model import BudgetModel
+from budgetprune.staged import StagedPredictor
 
 
 def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
@@ -29,7 +31,16 @@ def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: opti
         "categories": [_shown(each["categories"]) for each in features],
     }
     talk.show(*_story(loaded))
-    if loaded.about is not None and loaded.about.compared is not None:
+    is_compared = loaded.about is not None and loaded.about.compared is not None
+    if isinstance(loaded.predictor, StagedPredictor):
+        score_name = "score" if loaded.about is None else loaded.about.score_name
+        staged = loaded.predictor.model
+        has_prices = tables.has_error_costs(staged)
+        talk.show(tables.curve_table(staged, score_name, has_error_costs=has_prices))
+        talk.show(tables.stage_table(staged))
+        if is_compared:
+            talk.show(tables.compared_table(loaded))
+    elif is_compared:
         talk.show(compared_table(loaded))
     n_others = loaded.predictor.forest.n_features - len(features)
     title = f"{len(features)} features are asked for, {n_others} are never needed"
@@ -57,7 +68,14 @@ def description(model: BudgetModel) -> dict[str, Any]:
         for k in np.argsort(-n_splits, kind="stable").tolist()
         if n_splits[k]
     ]
-    return {
+    staged: dict[str, Any] = {}
+    if isinstance(predictor, StagedPredictor):
+        model_in_stages = predictor.model
+        staged = {
+            "stages": tables.stage_values(model_in_stages),
+            "curve": tables.curve_values(model_in_stages),
+        }
+    return staged | {
         "classes": None if forest.classes is None else forest.classes.tolist(),
         "trees": forest.n_trees,
         "splits": forest.n_splits,
@@ -73,12 +91,18 @@ def description(model: BudgetModel) -> dict[str, Any]:
 def _story(model: BudgetModel) -> list[str]:
     forest, about, path = model.predictor.forest, model.about, model.path
     classes = "numbers" if forest.classes is None else f"classes {_shown(forest.classes.tolist())}"
-    lines = [f"Predicts {classes} with {forest.n_trees} trees, {forest.n_splits:,} splits."]
+    stages = ""
+    if isinstance(model.predictor, StagedPredictor):
+        stages = f" in {model.predictor.model.n_reachable} stages"
+    lines = [f"Predicts {classes} with {forest.n_trees} trees{stages}, {forest.n_splits:,} splits."]
     if about is not None:
-        budget = "no budget" if about.budget is None else f"budget {about.budget:g} ({about.counting} cost)"
+        counting = "" if stages else f" ({about.counting} cost)"
+        budget = "no budget" if about.budget is None else f"budget {about.budget:g}{counting}"
+        chosen = ", and were cross-fitted" if stages else f", {about.n_validation:,} counted costs and chose"
+        source = "as a staged model" if stages else f"from {about.model or 'a model'}"
         lines += [
-            f"Target {about.target!r}, made {about.created} from {about.model or 'a model'} for {budget}.",
-            f"Rows: {about.n_train:,} trained, {about.n_validation:,} counted costs and chose.",
+            f"Target {about.target!r}, made {about.created} {source} for {budget}.",
+            f"Rows: {about.n_train:,} trained{chosen}.",
             f"Chosen: {about.choices}.",
             "Versions: " + ", ".join(f"{name} {number}" for name, number in about.versions.items()) + ".",
         ]

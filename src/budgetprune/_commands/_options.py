@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import math
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,8 +18,9 @@ from budgetprune.tables._reading import MOST_COLUMNS as MOST_COLUMNS
 
 
 class ModelKind(StrEnum):
-    """What can be grown."""
+    """What can be trained."""
 
+    staged = "staged"
     random_forest = "random-forest"
     extra_trees = "extra-trees"
     lightgbm = "lightgbm"
@@ -43,7 +45,7 @@ ROWS = "A file of rows: .csv, .tsv, .parquet, or .svm (svmlight)."
 
 Data = Annotated[Path, _file(ROWS, metavar="DATA")]
 DataOption = Annotated[Path, _file_option("--data", ROWS)]
-ModelFile = Annotated[Path, _file("A file that fit or prune wrote.", metavar="MODEL")]
+ModelFile = Annotated[Path, _file("A file that fit, prune or rebudget wrote.", metavar="MODEL")]
 Costs = Annotated[
     Path | None,
     _file_option(
@@ -60,26 +62,62 @@ Budget = Annotated[
         help="What a prediction may cost on average. Without it, the best model is taken, whatever it costs.",
     ),
 ]
-Model = Annotated[ModelKind, typer.Option(help="What is trained.")]
+Model = Annotated[
+    ModelKind,
+    typer.Option(
+        help="What is trained. A staged model buys columns stage by stage, stops each row when more is not "
+        "worth its price, and serves every budget. The others are ensembles that are pruned to one budget.",
+    ),
+]
+ErrorCost = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[CLASS=]NUMBER",
+        show_default=False,
+        help="What a wrong answer costs, in the unit of the prices; a row then buys what is expected to save "
+        "more than it costs, and no budget is needed. With CLASS=, for rows of that class; may be repeated. "
+        "For regression, the price of a unit of squared error. Staged models only.",
+    ),
+]
+MaxCost = Annotated[
+    float | None, typer.Option(min=0, show_default=False, help="What one row may cost at most.")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        metavar="SECONDS",
+        show_default=False,
+        help="Time for training, about. With less of it, fewer things are tried. Staged models only.",
+    ),
+]
 Trees = Annotated[
     int | None,
     typer.Option(
-        min=1, show_default=False, help="Number of trees: 40 by default, and 100 rounds of lightgbm."
+        min=1,
+        show_default=False,
+        help="Number of trees of a model that is pruned: 40 by default, and 100 rounds of lightgbm.",
     ),
 ]
 MaxFeatures = Annotated[
-    float,
+    float | None,
     typer.Option(
         min=0.001,
         max=1,
-        help="Share of the columns that each split may choose from. With less, trees are grown faster, and "
-        "ask for more columns altogether, so that small budgets buy little.",
+        show_default=False,
+        help="Share of the columns that each split of a model that is pruned may choose from; 1 by default. "
+        "With less, trees are grown faster, and ask for more columns altogether, so that small budgets buy "
+        "little.",
     ),
 ]
 Validation = Annotated[
-    float,
+    float | None,
     typer.Option(
-        min=0.01, max=0.99, help="Share of the rows that counts costs and chooses, and trains nothing."
+        min=0.01,
+        max=0.99,
+        show_default=False,
+        help="Share of the rows that counts costs and chooses for a model that is pruned, and trains "
+        "nothing; 0.3 by default. A staged model needs none: it is cross-fitted.",
     ),
 ]
 Test = Annotated[
@@ -113,8 +151,8 @@ Decided = Annotated[
     bool,
     typer.Option(
         "--decided",
-        help="Counts what is really acquired if each prediction stops once it is certain, so that the same "
-        "budget buys a larger model.",
+        help="For a model that is pruned: counts what is really acquired if each prediction stops once it is "
+        "certain, so that the same budget buys a larger model.",
     ),
 ]
 Slack = Annotated[
@@ -193,10 +231,24 @@ def check_shown(out: Path | None, *, quiet: bool, as_json: bool) -> None:
         raise InvalidInputError("--quiet leaves nothing to show; add --out or --json.")
 
 
-def check_budget(budget: float | None) -> None:
-    """Raise if a budget is none; Typer has refused negative ones."""
-    if budget is not None and not math.isfinite(budget):
-        raise InvalidInputError(f"--budget must be a number, not {budget}; without it, there is no limit.")
+def check_amount(value: float | None, option: str) -> None:
+    """Raise if a number is not finite; Typer has refused negative ones."""
+    if value is not None and not math.isfinite(value):
+        raise InvalidInputError(f"{option} must be a number, not {value}; without it, there is no limit.")
+
+
+def refuse_unused(model: ModelKind, given: Mapping[str, object]) -> None:
+    """Raise if options were given that do nothing for this kind of model."""
+    unused = [option for option, value in given.items() if value not in (None, False, 0.0, [])]
+    if not unused:
+        return
+    names = ", ".join(unused)
+    if model is ModelKind.staged:
+        raise InvalidInputError(
+            f"{names}: for models that are pruned, and --model is staged; leave it out, or add --model "
+            "random-forest."
+        )
+    raise InvalidInputError(f"{names}: for staged models, and --model is {model.value}; leave it out.")
 
 
 def write_csv(table: Any, out: Path) -> None:

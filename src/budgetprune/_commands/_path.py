@@ -12,6 +12,7 @@ from budgetprune._commands._compared import as_table
 from budgetprune._commands._talk import Talk
 from budgetprune.errors import InvalidInputError
 from budgetprune.model import BudgetModel
+from budgetprune.staged import StagedPredictor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +27,13 @@ def path(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show what every other budget would have bought: the whole curve, from dear to cheap.
+    """Show what every other budget would have bought: the whole curve.
 
-    Each line is an optimal pruning: its lambda, splits, full cost, and error (average of the trees, with
-    leaves as grown). Where it is known, there is the cost that counts, and the score that validation rows
-    gave it with refitted leaves.
+    Of a pruned model, from expensive to cheap: each line is an optimal pruning, with its lambda, splits, full
+    cost, and error (average of the trees, with leaves as grown). Where it is known, there is the cost that
+    counts, and the score that validation rows gave it with refitted leaves. Of a staged model, from cheap to
+    expensive: each line has cost, score and loss (what errors cost) on rows that had no part in training,
+    their standard deviations between folds, and lambda.
 
     Example: budgetprune path ill.budgetprune --out curve.csv
     """
@@ -39,11 +42,14 @@ def path(
     import pandas  # noqa: F401  (an error of our own if it is absent)
 
     loaded = BudgetModel.load(model)
-    if loaded.path is None:
+    if isinstance(loaded.predictor, StagedPredictor):
+        curve, whole = loaded.predictor.model.trade_off.to_frame().drop(columns="chain"), None
+    elif loaded.path is None:
         raise InvalidInputError(
             f"{model} holds no path, only the model that was chosen; files that fit and prune write hold one."
         )
-    curve = curve_of(loaded)
+    else:
+        curve, whole = curve_of(loaded), loaded.path.unpruned.cost
     if out is not None:
         options.write_csv(curve, out)
         talk.show(f"{len(curve):,} points. Written: {out}")
@@ -52,12 +58,11 @@ def path(
 
         is_short = len(curve) <= points
         shown = curve if is_short else curve.iloc[evenly_spaced(curve["cost"].to_numpy(), points)]
-        title = (
-            f"{len(shown)} of {len(curve):,} points; the full forest costs {loaded.path.unpruned.cost:.4g}"
-        )
+        title = f"{len(shown)} of {len(curve):,} points"
+        title += "" if whole is None else f"; the full forest costs {whole:.4g}"
         talk.show(as_table({str(name): [_or(each, "") for each in shown[name]] for name in shown}, title))
     records = [{name: _or(each, None) for name, each in row.items()} for row in curve.to_dict("records")]
-    talk.result({"points": records, "full_forest_cost": loaded.path.unpruned.cost})
+    talk.result({"points": records, "full_forest_cost": whole})
 
 
 def _or(value: Any, other: Any) -> Any:

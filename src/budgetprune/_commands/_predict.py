@@ -14,7 +14,9 @@ from budgetprune._commands._talk import Talk
 from budgetprune._spreadsheets import escape_formulas as for_spreadsheets
 from budgetprune.acquisition import sources_used
 from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
 from budgetprune.predictor import BudgetPredictor
+from budgetprune.staged import StagedPredictor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,11 +31,12 @@ def predict(
     out: options.OutTable = None,
     full: Annotated[
         bool,
-        typer.Option("--full", help="Acquires all that the trees ask for, instead of stopping once decided."),
+        typer.Option(
+            "--full",
+            help="Acquires all that the trees ask for, of all stages, instead of stopping once decided.",
+        ),
     ] = False,
-    max_cost: Annotated[
-        float | None, typer.Option(min=0, show_default=False, help="What one row may cost at most.")
-    ] = None,
+    max_cost: options.MaxCost = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,8 +52,9 @@ def predict(
 
     The CSV file that is written has a line for each row: label (or prediction, for numbers), probability of
     that label, cost, whether it was decided (only --max-cost leaves rows undecided), and the features that
-    were used. Rows stop as soon as the label is certain, and their probability is a guess from what is known
-    by then; --full asks for everything. Columns that the model never asks for may be absent.
+    were used. Rows of a staged model stop when more is not worth its price. Rows of a pruned model stop as
+    soon as the label is certain, and their probability is a guess from what is known by then. --full asks for
+    everything. Columns that the model never asks for may be absent.
 
     Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
     """
@@ -67,9 +71,11 @@ def predict(
     if taken := set(kept) & {*COLUMNS, "label", "prediction"}:
         raise InvalidInputError(f"--keep {min(taken)} has the name of a column that is written; rename it.")
     with talk.stage(f"reading {data}"):
-        table = read_table_for(predictor.forest, data, max_columns=max_columns)
+        # Without --full, a staged model asks for no column of stages that no row reaches.
+        forest = _all_trees(predictor) if full else predictor.forest
+        table = read_table_for(forest, data, max_columns=max_columns)
         table.check_columns(kept, "--keep")
-        rows = rows_for(predictor.forest, table, target=None if about is None else about.target)
+        rows = rows_for(forest, table, target=None if about is None else about.target)
     with talk.stage(f"predicting {len(rows):,} rows"):
         answers = _plain(predictor, rows) if full else _decided(predictor, rows, max_cost)
         written = table.frame[kept].assign(**answers)
@@ -101,7 +107,7 @@ def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | N
     probability = None
     if simulation.probabilities is not None:
         probability = _of_label(predictor, simulation.label, simulation.probabilities)
-        if predictor.threshold is None:
+        if predictor.threshold is None and not isinstance(predictor, StagedPredictor):
             # A label that has won cannot be less probable than that, whatever trees that still wait say.
             least = 1 / simulation.probabilities.shape[1]
             probability = np.where(simulation.decided, np.maximum(probability, least), probability)
@@ -112,12 +118,27 @@ def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | N
 
 def _plain(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, Any]:
     """Predict from everything that the trees ask for."""
-    label, acquired = predictor.predict(rows), sources_used(predictor.forest, predictor.costs, rows)
+    label, acquired = predictor.predict(rows), _all_sources(predictor, rows)
     probability = None
     if predictor.forest.is_classifier:
         probability = _of_label(predictor, label, predictor.predict_proba(rows))
     is_decided = np.ones(len(rows), dtype=np.bool_)
     return _columns(predictor, label, probability, predictor.costs.total(acquired), is_decided, acquired)
+
+
+def _all_trees(predictor: BudgetPredictor) -> Forest:
+    """All trees, also those of stages that no row reaches."""
+    return predictor.model.trees() if isinstance(predictor, StagedPredictor) else predictor.forest
+
+
+def _all_sources(predictor: BudgetPredictor, rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """What rows buy if none stops early: all stages, or every source on their paths through all trees."""
+    if not isinstance(predictor, StagedPredictor):
+        return sources_used(predictor.forest, predictor.costs, rows)
+    acquired = np.zeros((len(rows), predictor.costs.n_sources), dtype=np.bool_)
+    for stage in predictor.model.chain.stages:
+        acquired[:, list(stage.sources)] = True
+    return acquired
 
 
 def _of_label(
@@ -148,7 +169,7 @@ def features_used(predictor: BudgetPredictor, acquired: NDArray[np.bool_]) -> ND
 
     Rows acquire the same sources again and again, so names are put together once for each set of them.
     """
-    forest, costs = predictor.forest, predictor.costs
+    forest, costs = _all_trees(predictor), predictor.costs
     tested = np.unique(forest.feature[forest.is_split]).tolist()
     needs = [costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]] for k in tested]
     packed, which = np.unique(np.packbits(acquired, axis=1), axis=0, return_inverse=True)

@@ -67,7 +67,7 @@ def prune(
     """
     talk = Talk(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model, data, costs, test)
-    options.check_budget(budget)
+    options.check_amount(budget, "--budget")
     from budgetprune._commands._finish import finish
     from budgetprune._commands._rows import read_prices, target_name
     from budgetprune.forest import Forest

@@ -17,7 +17,7 @@ class Figures:
     Attributes
     ----------
     cost : float
-        Average full cost of a row.
+        Average full cost of a row; for a staged model, the average of what rows pay.
     decided_cost : float or None
         Average cost if each row stops once it is decided; None if nobody counted it.
     score : float or None
@@ -25,6 +25,8 @@ class Figures:
     n_features : int
         Features that some split tests.
     n_splits : int
+    loss : float or None
+        What wrong answers cost on average; None if they have no price.
     """
 
     cost: float
@@ -32,11 +34,14 @@ class Figures:
     score: float | None
     n_features: int
     n_splits: int
+    loss: float | None = None
 
 
 @dataclass(frozen=True)
 class Compared:
     """The whole ensemble beside the model that was chosen, on the same rows.
+
+    A staged model is beside a plain ensemble that was trained on all columns.
 
     Attributes
     ----------
@@ -66,10 +71,12 @@ class About:
     budget : float or None
         What a prediction was allowed to cost on average, counted as `counting` says.
     counting : {"full", "decided"}
+        Staged models always count what is acquired: ``"decided"``.
     lam : float
-        The point of the path that was taken.
+        The point of the path, or of a staged model's curve, that was taken.
     n_train, n_validation : int
-        Rows that grew the trees (0 if somebody else did), and rows that counted costs and made choices.
+        Rows that grew the trees (0 if somebody else did), and rows that counted costs and made choices. All
+        rows of a staged model do both, by cross-fitting; they count as training rows.
     created : str
         Date in ISO 8601.
     versions : dict of str
@@ -78,9 +85,10 @@ class About:
         What was chosen inside V, in words.
     tradeoff : dict of lists of float, or None
         ``full_cost``, ``cost`` and ``score`` of points of the path, from dear to cheap, cross-fitted inside V
-        with refitted leaves (`TradeOff`). None if there were too few rows to know.
+        with refitted leaves (`TradeOff`). None if there were too few rows to know, and for staged models,
+        which have a curve of their own.
     model : str
-        What was pruned: ``"random-forest"``, or the class of a model that existed already.
+        ``"staged"``, or what was pruned: ``"random-forest"``, or the class of a model that existed already.
     compared : Compared or None
     """
 
@@ -108,7 +116,11 @@ class About:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, as a file keeps them."""
-        return asdict(self)
+        found = asdict(self)
+        for name in ("whole", "chosen"):
+            if self.compared is not None and found["compared"][name]["loss"] is None:
+                del found["compared"][name]["loss"]  # releases before staged models do not know it
+        return found
 
     @classmethod
     def from_json(cls, stored: Any) -> About:
@@ -168,6 +180,7 @@ _FIGURES: dict[str, Callable[[Any], bool]] = {
     "score": _or_none(_is_number),
     "n_features": _is_count,
     "n_splits": _is_count,
+    "loss": _or_none(_is_amount),
 }
 _COMPARED: dict[str, Callable[[Any], bool]] = {
     "rows": _one_of("test", "validation"),

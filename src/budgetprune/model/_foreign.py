@@ -17,7 +17,7 @@ from budgetprune._limits import MIB
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.forest._written import check_written
 from budgetprune.model import _probe
-from budgetprune.predictor._model_container import blamed_on
+from budgetprune.predictor._model_container import MAGIC, blamed_on
 
 PICKLES = (".joblib", ".pkl", ".pickle")
 
@@ -25,6 +25,20 @@ PICKLES = (".joblib", ".pkl", ".pickle")
 # parser takes some 50 bytes for each byte of JSON.
 SECONDS, SECONDS_PER_MIB = 60, 2
 MEMORY, MEMORY_PER_BYTE = 2048 * MIB, 128
+
+
+def _refuse_own(file: Path) -> None:
+    """Say what to do with a file that budgetprune wrote."""
+    if not file.is_file():
+        return
+    with open(file, "rb") as handle:
+        if handle.read(len(MAGIC)) != MAGIC:
+            return
+    raise InvalidInputError(
+        f"{file} is a model that budgetprune made, and prune is for models of other libraries. For another "
+        "budget, run budgetprune rebudget if it is a staged model; a pruned one has to be fitted or pruned "
+        "again from what it was made of."
+    )
 
 
 def load_foreign(file: Path, *, trust: bool = False) -> Any:
@@ -50,6 +64,7 @@ def load_foreign(file: Path, *, trust: bool = False) -> Any:
             "--trust; else ask for a .skops file, which holds no code."
         )
     if ending not in (*_probe.LIBRARIES, *PICKLES):
+        _refuse_own(file)
         raise InvalidInputError(
             f"{file} has an ending that says nothing about what it holds; call it one of "
             f"{', '.join(f'*{each}' for each in (*_probe.LIBRARIES, *PICKLES))}."

@@ -126,14 +126,16 @@ def _refuse_useless(estimator: Pruned) -> None:
         np.interp(path.cost[useful[-1]], estimator.tradeoff_.full_cost[::-1], estimator.tradeoff_.cost[::-1])
     )
     raise InvalidInputError(
-        f"a budget of {budget:g} buys nothing: the cheapest useful model costs {_rounded_up(needed)} per "
-        f"prediction ({estimator.counting} cost, on average), and the dearest {_rounded_up(path.cost[0])}; "
+        f"a budget of {budget:g} buys nothing: the cheapest useful model costs {rounded_up(needed)} per "
+        f"prediction ({estimator.counting} cost, on average), and the dearest {rounded_up(path.cost[0])}; "
         "give at least the former, or prune an ensemble that was trained without the dearest columns."
     )
 
 
-def _rounded_up(cost: float) -> str:
-    """Four digits, and no less than it is."""
+def rounded_up(cost: float) -> str:
+    """Write a cost with four digits, and no less than it is."""
+    if cost <= 0:
+        return "0"
     digits = 10.0 ** (3 - np.floor(np.log10(cost)))
     return f"{np.ceil(cost * digits - 1e-6) / digits:.6g}"
 
@@ -146,7 +148,7 @@ def unspent(estimator: Pruned) -> str | None:
     dearer = float(known.cost[known.cost > budget].min())
     return (
         f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next one "
-        f"on the path costs {_rounded_up(dearer)}, and none between them is optimal. Another ensemble, "
+        f"on the path costs {rounded_up(dearer)}, and none between them is optimal. Another ensemble, "
         "or one of more trees, may have one."
     )
 
@@ -179,9 +181,14 @@ def score_of(predictor: BudgetPredictor, rows: LabelledRows) -> float | None:
     """Accuracy or R² of the answers that are paid for; None if one row is all there is for R²."""
     changes_answers = predictor.slack > 0 or bool(predictor.tolerance)
     answers = predictor.simulate(rows.X).label if changes_answers else predictor.predict(rows.X)
-    if predictor.forest.is_classifier:
-        return float(np.mean(answers == rows.y))
-    return float(r2_score(rows.y, answers)) if len(rows) > 1 else None
+    return score_answers(answers, rows.y, is_classifier=predictor.forest.is_classifier)
+
+
+def score_answers(answers: NDArray[Any], truth: NDArray[Any], *, is_classifier: bool) -> float | None:
+    """Compute accuracy or R²; None if there is a single row, which has no R²."""
+    if is_classifier:
+        return float(np.mean(answers == truth))
+    return float(r2_score(truth, answers)) if len(truth) > 1 else None
 
 
 def _cross_fitted_score(estimator: Pruned) -> float | None:

@@ -28,7 +28,8 @@ class Decision:
     decided : bool
     reason : str
         ``"certain"``: nothing else can change the label (regression: the target by more than the tolerance).
-        ``"slack"``: the same, but for the slack. ``"complete"``: no tree waits for anything.
+        ``"slack"``: the same, but for the slack. ``"stopped"``: more is not worth its price (staged models).
+        ``"complete"``: no tree waits for anything.
         ``"waiting"``: for `next`. ``"max_cost"``: no source that is of use fits into what is left.
         ``"unavailable"``: all that is of use is unavailable.
     next : str or None

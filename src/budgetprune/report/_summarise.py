@@ -24,6 +24,7 @@ from budgetprune.report._summary import Counting, Expected, Point, Source, Story
 from budgetprune.report._survey import Progress, Survey, Told, survey
 from budgetprune.report._tree import choose_tree, show_tree, tree_words
 from budgetprune.report._words import Language
+from budgetprune.staged import StagedPredictor
 
 if TYPE_CHECKING:
     from budgetprune.model import About, BudgetModel
@@ -123,6 +124,12 @@ def summarise(
 
 def check_path(model: BudgetModel) -> PruningPath:
     """The path of a model, or an error if its file has none."""
+    if isinstance(model.predictor, StagedPredictor):
+        raise InvalidInputError(
+            "this is a staged model, and reports are about the path of a pruned one. `budgetprune inspect` "
+            "shows the curve and the stages of a staged model, `budgetprune path` the whole curve; for a "
+            "report, fit with --model random-forest."
+        )
     if model.path is None:
         raise InvalidInputError(
             "this model has no path with it, so there is nothing to choose from: write it with "

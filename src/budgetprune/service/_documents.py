@@ -13,9 +13,13 @@ ByClass = dict[str, float]
 class Answer(BaseModel):
     """A decision, or what to acquire next."""
 
-    decided: bool = Field(description="Whether nothing else can change the label (but for the slack).")
-    reason: Literal["certain", "slack", "complete", "waiting", "max_cost", "unavailable"] = Field(
-        description="waiting: for next. max_cost, unavailable: undecided, but nothing else can be had."
+    decided: bool = Field(
+        description="Whether nothing else can change the label (but for the slack); of a staged model, "
+        "whether nothing else is worth its price."
+    )
+    reason: Literal["certain", "slack", "stopped", "complete", "waiting", "max_cost", "unavailable"] = Field(
+        description="stopped: a staged model, more is not worth its price. waiting: for next. max_cost, "
+        "unavailable: undecided, but nothing else can be had."
     )
     label: Label | None = Field(
         description="Final if decided, else the best guess. Regression: a number; null if infinite."

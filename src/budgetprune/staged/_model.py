@@ -17,6 +17,25 @@ from budgetprune.staged._objective import ErrorCosts, Objective
 from budgetprune.staged._points import StagedTradeOff
 
 
+@dataclass(frozen=True)
+class StageShares:
+    """What a stage buys, and how many rows get there, as cross-fitting saw it.
+
+    Attributes
+    ----------
+    sources : names of what is bought for it
+    price : of these sources
+    cost : of all sources up to here
+    reached, stops : shares of the rows
+    """
+
+    sources: tuple[str, ...]
+    price: float
+    cost: float
+    reached: float
+    stops: float
+
+
 @dataclass(frozen=True, eq=False)
 class StagedModel:
     """One model for every budget.
@@ -85,6 +104,38 @@ class StagedModel:
             point = min(point, most)
         return self.at(point)
 
+    @property
+    def n_reachable(self) -> int:
+        """Number of stages that rows can get to.
+
+        No row goes on from a stage whose threshold is infinite, unless the next one costs nothing.
+        """
+        costs_more = np.append(np.diff(self.paid) > 0, True)
+        ends = np.flatnonzero(np.isposinf(self.thresholds) & costs_more)
+        return int(ends[0]) + 1 if ends.size else len(self.chain)
+
+    def stages(self) -> tuple[StageShares, ...]:
+        """Describe the stages that rows can get to, with the shares of rows at the point that is in use.
+
+        Thresholds differ from fold to fold. Rows that went further in cross-fitting count at the last stage.
+        """
+        n_stages = self.n_reachable
+        stops = self.trade_off.stops[self.point].copy()
+        stops[n_stages - 1] = stops[n_stages - 1 :].sum()
+        stops = stops[:n_stages]
+        reached = np.cumsum(stops[::-1])[::-1]
+        names, price, paid = self.costs.source_names, self.costs.price, self.paid
+        return tuple(
+            StageShares(
+                tuple(names[s] for s in stage.sources),
+                float(price[list(stage.sources)].sum()),
+                float(paid[k]),
+                float(reached[k]),
+                float(stops[k]),
+            )
+            for k, stage in enumerate(self.chain.stages[:n_stages])
+        )
+
     def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         """Turn outputs into labels, or into targets."""
         if self.classes is None or self.answer is None:
@@ -92,9 +143,9 @@ class StagedModel:
         found: NDArray[Any] = self.classes[self.answer.answers(outputs)]
         return found
 
-    def trees(self) -> Forest:
-        """Join the trees of all stages in use: says which features are tested, not what is answered."""
-        stages = self.chain.stages
+    def trees(self, n_stages: int | None = None) -> Forest:
+        """Join the trees of the first stages, or of all: says which features are tested, not the answers."""
+        stages = self.chain.stages[:n_stages]
         return join_forests(
             [stage.forest for stage in stages]
             + [stage.spread for stage in stages if stage.spread is not None]

@@ -42,7 +42,8 @@ class StagedPredictor(BudgetPredictor):
         self.max_cost = check_max_cost(max_cost)
         self.slack, self.threshold, self.tolerance = 0.0, None, None
         self._engine = self._make_engine()  # type: ignore[assignment]
-        self.forest = self._engine.forest
+        # Features that only unreachable stages test are not needed at this budget.
+        self.forest = model.trees(model.n_reachable)
 
     def _make_engine(self) -> StagedEngine:  # type: ignore[override]
         return StagedEngine(self.model)
@@ -62,6 +63,9 @@ class StagedPredictor(BudgetPredictor):
             f"StagedPredictor({len(chain)} stages, {self.costs.n_sources} sources, "
             f"cost {curve.cost[self.model.point]:.4g}{limit})"
         )
+
+    def _settings(self) -> dict[str, Any]:
+        return {"max_cost": self.max_cost}
 
     def with_budget(self, budget: float | None) -> StagedPredictor:
         """Return the same model at another budget: average cost of a prediction; None: no limit."""

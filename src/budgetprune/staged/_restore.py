@@ -136,10 +136,12 @@ def _check_points(header: dict[str, Any], arrays: Arrays) -> None:
         # A bool is an int to Python, but not the number of a point.
         is_point = type(header[name]) is int and 0 <= header[name] < n_points
         _require(is_point, f"{name} must be an integer from 0 to {n_points - 1}")
-    _require(header["point"] <= header["best"], "point must not be above best")
     for name in NUMBERS_OF_POINTS:
-        _require(np.all(np.isfinite(arrays[name])), f"{name} must be finite")
-        _require(name == "score" or np.all(arrays[name] >= 0), f"{name} must not be negative")
+        numbers = arrays[name]
+        if name == "lam":  # rules by which all rows stop at the same stage have none
+            numbers = np.where(np.isnan(numbers), 0.0, numbers)
+        _require(np.all(np.isfinite(numbers)), f"{name} must be finite")
+        _require(name == "score" or np.all(numbers >= 0), f"{name} must not be negative")
     _require(np.all(np.diff(arrays["cost"]) >= 0), "points must be in the order of their cost")
     chain = arrays["point_chain"]
     _require(

@@ -55,8 +55,19 @@ class Categories:
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(encoded.to_numpy(dtype=np.float64), dtype=dtype)
 
+    def restrict(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a table whose columns of categories have these and no others, which become missing."""
+        known = {
+            name: frame[name].cat.set_categories(list(labels))
+            for name, labels in zip(frame.columns, self.labels, strict=True)
+            if labels is not None
+        }
+        return frame.assign(**known)
 
-def learn_categories(columns: Columns, y: NDArray[Any], *, is_classifier: bool) -> Categories:
+
+def learn_categories(
+    columns: Columns, y: NDArray[Any], *, is_classifier: bool, most: int | None = None
+) -> Categories:
     """Number the categories of training rows in the order of what their rows answer.
 
     Parameters
@@ -64,6 +75,8 @@ def learn_categories(columns: Columns, y: NDArray[Any], *, is_classifier: bool) 
     columns : of training rows, and of no others: what they answer decides
     y : labels or targets of these rows
     is_classifier : whether `y` are labels
+    most : int, optional
+        Categories that a column may have: the most frequent ones stay.
     """
     if is_classifier:
         classes, number = np.unique(y, return_inverse=True)
@@ -74,13 +87,15 @@ def learn_categories(columns: Columns, y: NDArray[Any], *, is_classifier: bool) 
     fewest = int(np.clip(len(y) // ROWS_PER_FEWEST, FEWEST_ROWS, MOST_FEWEST_ROWS))
     return Categories(
         tuple(
-            _in_order(columns.frame[name], answers, fewest) if is_categorical else None
+            _in_order(columns.frame[name], answers, fewest, most) if is_categorical else None
             for name, is_categorical in zip(columns.names, columns.is_categorical, strict=True)
         )
     )
 
 
-def _in_order(column: pd.Series[Any], answers: NDArray[np.float64], fewest: int) -> tuple[Any, ...]:
+def _in_order(
+    column: pd.Series[Any], answers: NDArray[np.float64], fewest: int, most: int | None
+) -> tuple[Any, ...]:
     """The categories that have enough rows, in the order of their (smoothed) answers."""
     labels, code = column.cat.categories.tolist(), column.cat.codes.to_numpy()
     present = code >= 0
@@ -91,6 +106,8 @@ def _in_order(column: pd.Series[Any], answers: NDArray[np.float64], fewest: int)
     mean = answers.mean(axis=0)
     shares = (total + SMOOTHING * mean) / (n_rows + SMOOTHING)[:, np.newaxis]
     enough = np.flatnonzero(n_rows >= fewest)
+    if most is not None and enough.size > most:
+        enough = np.sort(enough[np.argsort(-n_rows[enough], kind="stable")[:most]])
     order = enough[np.argsort(_direction(shares[enough], n_rows[enough]), kind="stable")]
     return tuple(labels[k] for k in order.tolist())
 
