@@ -91,7 +91,6 @@ HARM = {
         (head(point="2"), "point must be an integer"),
         (head(point=[2]), "point must be an integer"),
         (head(point=2**63), "point must be an integer"),
-        (head(best=1, point=2), "point must not be above best"),
         (head(objective="hinge"), "no objective 'hinge'"),
         (head(objective=["log loss"]), "no objective"),
         (head(objective={}), "no objective"),

@@ -87,9 +87,6 @@ class StagedPredictor(BudgetPredictor):
     def _save(self, file: str | os.PathLike[str], further: Sections | None = None) -> None:
         save_staged(file, self.model, self.max_cost, further)
 
-    def _settings(self) -> dict[str, Any]:
-        return {"max_cost": self.max_cost}
-
 
 def _restore(forest: Forest, costs: CostTable, options: dict[str, Any], staged: Sections) -> StagedPredictor:
     if options.keys() != {"max_cost"}:
