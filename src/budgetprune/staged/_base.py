@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +22,7 @@ from budgetprune.staged._columns import Columns, columns_of
 from budgetprune.staged._fit import Deadline, Work, fit_chains
 from budgetprune.staged._learner import Learner
 from budgetprune.staged._learners import LEARNERS
-from budgetprune.staged._model import StagedModel
+from budgetprune.staged._model import StagedModel, StageShares
 from budgetprune.staged._objective import Objective
 from budgetprune.staged._points import Score, StagedTradeOff
 from budgetprune.staged._predictor import StagedPredictor
@@ -31,25 +30,6 @@ from budgetprune.staged._risk import TEST_SHARE, check_risk, make_promise
 from budgetprune.staged._rows import Rows, among, checked_folds, even_folds, queries_of
 from budgetprune.staged._sample import Sample
 from budgetprune.staged._training import Fold
-
-
-@dataclass(frozen=True)
-class StageSummary:
-    """A stage, at the budget that was chosen, as cross-fitting saw it.
-
-    Attributes
-    ----------
-    sources : names of what is bought for it
-    price : of these sources
-    cost : of all sources up to here
-    reached, stops : shares of the rows
-    """
-
-    sources: tuple[str, ...]
-    price: float
-    cost: float
-    reached: float
-    stops: float
 
 
 class BudgetModel(BaseEstimator):  # type: ignore[misc]
@@ -263,23 +243,10 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         return other
 
     @property
-    def stages_(self) -> tuple[StageSummary, ...]:
+    def stages_(self) -> tuple[StageShares, ...]:
         """The stages at this budget: what they buy, and how many rows reach them and stop there."""
         check_is_fitted(self)
-        model = self.model_
-        stops = model.trade_off.stops[model.point]
-        reached = np.cumsum(stops[::-1])[::-1]
-        names, price = self._prices.source_names, self._prices.price
-        return tuple(
-            StageSummary(
-                tuple(names[s] for s in stage.sources),
-                float(price[list(stage.sources)].sum()),
-                float(cost),
-                float(reached[k]),
-                float(stops[k]),
-            )
-            for k, (stage, cost) in enumerate(zip(model.chain.stages, model.paid, strict=True))
-        )
+        return self.model_.stages()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

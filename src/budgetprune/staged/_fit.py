@@ -176,16 +176,20 @@ def _assemble(work: Work, found: CrossFitted, settings: Settings) -> tuple[Chain
     stages, outputs, losses = [], [], []
     for k, sources in enumerate(_needed_sources(work.costs, found.forests)):
         stage = Stage(sources, replace(found.forests[k], classes=work.classes))
+        scores = found.scores[k]
+        if not stage.forest.n_splits and k == 0:
+            # All rows are told the same. Folds must not differ in it: a rule could tell them apart.
+            scores = np.tile(stage.forest.base, (len(sample), 1))
         if link == "identity":
             # Not all features of the plan: what no tree tests is not bought.
             shop.has[list(sources)] = True
-            stage, seen = _with_spread(work, stage, shop.columns(), found.scores[k], settings)
+            stage, seen = _with_spread(work, stage, shop.columns(), scores, settings)
         else:
-            stage = replace(stage, scale=_calibration(sample, found.scores[k]))
-            seen = probabilities(found.scores[k] * stage.scale, link)
+            stage = replace(stage, scale=_calibration(sample, scores))
+            seen = probabilities(scores * stage.scale, link)
         stages.append(stage)
         outputs.append(seen)
-        losses.append(mean_loss(sample, found.scores[k] * stage.scale))
+        losses.append(mean_loss(sample, scores * stage.scale))
     # By the loss of training, which is less noisy than errors are.
     best = int(np.argmin(losses))
     price = np.array([work.costs.price[list(stage.sources)].sum() for stage in stages])

@@ -34,7 +34,7 @@ class StagedTradeOff:
     loss : float64 array of shape (n_points,)
         What wrong answers cost on average.
     lam : float64 array of shape (n_points,)
-        How much loss a unit of cost is worth; NaN where all rows stop at the same stage.
+        How much loss a unit of cost is worth; 0 where all rows stop at the same stage.
     chain : int array of shape (n_points,)
         Which chain of stages a point belongs to.
     thresholds : tuple of float64 arrays
@@ -139,7 +139,7 @@ def _points_of(number: int, crossed: Crossed, folds: Sequence[Fold], score: Scor
         cost_std=spread[0],
         score_std=spread[1],
         loss=mean[2],
-        lam=np.append(lams, np.full(len(rules) - lams.size, np.nan)),
+        lam=np.append(lams, np.zeros(len(rules) - lams.size)),
         chain=np.full(len(rules), number),
         thresholds=tuple(rules),
         stops=tuple(stops),

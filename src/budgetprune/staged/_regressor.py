@@ -56,7 +56,7 @@ class BudgetRegressor(RegressorMixin, BudgetModel):  # type: ignore[misc]
     ----------
     tradeoff_ : StagedTradeOff
         What each budget buys: cost and score, with their spread over the folds.
-    stages_ : tuple of StageSummary
+    stages_ : tuple of StageShares
         What is bought together, in which order, and how many rows reach each stage and stop there.
     risk_ : Promise
         With `risk`: which points of the curve keep the promise, and what can be promised at the others.

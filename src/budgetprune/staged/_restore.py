@@ -137,11 +137,8 @@ def _check_points(header: dict[str, Any], arrays: Arrays) -> None:
         is_point = type(header[name]) is int and 0 <= header[name] < n_points
         _require(is_point, f"{name} must be an integer from 0 to {n_points - 1}")
     for name in NUMBERS_OF_POINTS:
-        numbers = arrays[name]
-        if name == "lam":  # rules by which all rows stop at the same stage have none
-            numbers = np.where(np.isnan(numbers), 0.0, numbers)
-        _require(np.all(np.isfinite(numbers)), f"{name} must be finite")
-        _require(name == "score" or np.all(numbers >= 0), f"{name} must not be negative")
+        _require(np.all(np.isfinite(arrays[name])), f"{name} must be finite")
+        _require(name == "score" or np.all(arrays[name] >= 0), f"{name} must not be negative")
     _require(np.all(np.diff(arrays["cost"]) >= 0), "points must be in the order of their cost")
     chain = arrays["point_chain"]
     _require(
