@@ -75,7 +75,7 @@ def test_tables_for_people(fit, files, tmp_path):
         "What each budget buys",
         "<- your model",
         "stage by stage",
-        "rows that stop there",
+        "rows that stop",
         "plain model, all columns",
         "on 300 test rows",
         "budgetprune rebudget",
