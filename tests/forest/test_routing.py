@@ -129,6 +129,14 @@ def test_thresholds_that_say_nothing_stay_so():
     assert np.isnan(rounded_down(np.array([np.nan]), np.dtype(np.float32))).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_any_bits_of_nan_are_nan(dtype):
+    """A signalling NaN, as a damaged file may hold it at a leaf, gives no warning."""
+    signalling = np.array([0x7FF0000000000001, 0xFFF4000000000000], dtype=np.uint64).view(np.float64)
+    assert np.isnan(rounded_down(signalling, np.dtype(dtype))).all()
+
+
 def test_what_is_packed_stays_out_of_pickles(forest, rows):
     before = len(pickle.dumps(replace(forest, origin=None)))
     forest = replace(forest, origin=None)
