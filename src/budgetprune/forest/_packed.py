@@ -63,7 +63,7 @@ def packed_nodes(forest: Forest) -> NDArray[np.void]:
 
 def rounded_down(threshold: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Round to a precision so that each number `x` of that precision is `<= threshold` exactly if it was."""
-    # A NaN with other bits than usual, which a file may hold at leaves, is an invalid value to some operations.
+    # A NaN with unusual bits, which a file may hold at leaves, is an invalid value to some operations.
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = threshold.astype(dtype)
         return np.where(rounded > threshold, np.nextafter(rounded, dtype.type(-np.inf)), rounded)
