@@ -7,7 +7,7 @@ import tracemalloc
 from dataclasses import fields, replace
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetprune import Forest
@@ -66,6 +66,7 @@ def assert_equal(one: Forest, other: Forest, but: tuple[str, ...] = ()) -> None:
             assert a == b, field.name
 
 
+@settings(deadline=None)
 @given(siblings())
 def test_joined_forests_can_be_taken_apart(forests):
     joined = join_forests(forests)
@@ -75,6 +76,7 @@ def test_joined_forests_can_be_taken_apart(forests):
     assert_equal(forests[0], take_trees(replace(joined, base=joined.base + 1), a, b, forests[0].base))
 
 
+@settings(deadline=None)
 @given(siblings())
 def test_scores_of_joined_forests_add_up(forests):
     joined, X = join_forests(forests), rows()
@@ -84,12 +86,14 @@ def test_scores_of_joined_forests_add_up(forests):
         np.testing.assert_array_equal(replace(after, base=before.base).scores(X), before.scores(X))
 
 
+@settings(deadline=None)
 @given(siblings())
 def test_parts_that_are_joined_again_are_the_same_forest(forests):
     joined = join_forests(forests)
     assert_equal(joined, join_forests(take_apart(joined, forests)))
 
 
+@settings(deadline=None)
 @given(siblings(), st.data())
 def test_any_trees_can_be_taken(forests, data):
     """Each tree answers as it does in the whole forest, whatever is taken with it."""
@@ -104,6 +108,7 @@ def test_any_trees_can_be_taken(forests, data):
     assert np.array_equal(np.unique(used), np.arange(part.category_start.size - 1))
 
 
+@settings(deadline=None)
 @given(siblings())
 def test_properties_of_nodes_that_some_forests_lack_are_left_out(forests):
     """Also the rounds of boosting: the first forest alone cannot say them for all trees."""
