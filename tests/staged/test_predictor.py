@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from budgetprune import BudgetPredictor
+from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.staged import StagedPredictor
 
 from .conftest import X_TEST
@@ -160,3 +160,9 @@ def test_files_hold_everything(model, tmp_path):
     assert np.array_equal(cheaper.label, model.with_budget(budget).predict(X_TEST))
     again.save(tmp_path / "again.budgetprune")
     assert (tmp_path / "again.budgetprune").read_bytes() == (tmp_path / "m.budgetprune").read_bytes()
+
+
+@pytest.mark.parametrize("budget", [np.nan, np.inf, "3", True, -1])
+def test_budgets_that_are_none(classifier, budget):
+    with pytest.raises(InvalidInputError, match="budget"):
+        classifier.predictor().with_budget(budget)

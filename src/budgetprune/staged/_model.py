@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.predictor._checks import check_number
 from budgetprune.staged._chain import Chain
 from budgetprune.staged._join import join_forests
 from budgetprune.staged._objective import ErrorCosts, Objective
@@ -95,6 +96,8 @@ class StagedModel:
         """Return the same model at another budget: average cost of a prediction; None: no limit."""
         point = self.best
         if budget is not None:
+            if not np.isfinite(check_number("budget", budget)):
+                raise InvalidInputError(f"budget must be finite, or None for no limit; not {budget!r}.")
             most = self.trade_off.within(budget)
             if most is None:
                 raise InvalidInputError(
