@@ -432,3 +432,16 @@ def test_pandas_is_not_imported():
         "c.FeatureCosts.from_sources({'s': 1}, {0: 's'}).resolve(1)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_available_and_needed():
+    """By definition: a feature is available if all that it needs is there."""
+    costs = FeatureCosts.from_sources(
+        {"a": 1, "b": 2, "c": 3}, {0: "a", 1: ["a", "b"], 2: None, 3: "c"}
+    ).resolve(4)
+    for bits in range(8):
+        has = (bits >> np.arange(3) & 1).astype(bool)
+        expected = [has[0], has[0] and has[1], True, has[2]]
+        assert costs.available(has).tolist() == expected
+    assert costs.needed_by(np.array([1, 2])).tolist() == [True, True, False]
+    assert costs.needed_by(np.array([], dtype=int)).tolist() == [False] * 3

@@ -7,13 +7,16 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 import numba
 from joblib import effective_n_jobs
 
 _MOST_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # LightGBM's threads meet many times per tree. With fewer values for each, they wait longer than they work.
 VALUES_PER_THREAD = 500_000
@@ -39,15 +42,20 @@ def in_threads(work: Callable[[int], None], parts: Sequence[int]) -> None:
     error leaves out the parts that have not begun.
     """
     work(parts[0])  # alone, so that one thread compiles the kernel
-    n_threads = min(numba.get_num_threads(), len(parts) - 1)
+    map_in_threads(work, parts[1:], numba.get_num_threads())
+
+
+def map_in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
+    """Call a function for each item, several at the same time, and return what it returns.
+
+    An interruption or an error leaves out the items that have not begun.
+    """
+    n_threads = min(n_threads, len(items))
     if n_threads <= 1:
-        for part in parts[1:]:
-            work(part)
-        return
+        return [work(item) for item in items]
     pool = ThreadPoolExecutor(n_threads)
     try:
-        for _ in pool.map(work, parts[1:]):
-            pass
+        return list(pool.map(work, items))
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -30,6 +30,9 @@ from budgetprune._price_lists import (
 )
 from budgetprune.errors import InvalidInputError
 
+# Sums of prices are compared with what there is up to rounding.
+ROUNDING = 1 + 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class CostTable:
@@ -70,6 +73,19 @@ class CostTable:
         feature = np.repeat(np.arange(self.n_features), np.diff(self.needs_start))
         needed = self.price[self.needs]
         return np.asarray(np.bincount(feature, weights=needed, minlength=self.n_features), dtype=np.float64)
+
+    def available(self, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Find the features that miss none of their sources, given a mask of the sources that are there."""
+        lacks = np.append(0, np.cumsum(~has[self.needs]))
+        return np.asarray(lacks[self.needs_start[1:]] == lacks[self.needs_start[:-1]])
+
+    def needed_by(self, features: NDArray[Any]) -> NDArray[np.bool_]:
+        """Find the sources that some of the features need, as a mask."""
+        is_asked = np.zeros(self.n_features, dtype=np.bool_)
+        is_asked[features] = True
+        needed = np.zeros(self.n_sources, dtype=np.bool_)
+        needed[self.needs[np.repeat(is_asked, np.diff(self.needs_start))]] = True
+        return needed
 
     def total(self, acquired: ArrayLike) -> NDArray[np.float64]:
         """Add up what each example paid.

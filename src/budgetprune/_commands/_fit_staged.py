@@ -15,6 +15,7 @@ from budgetprune.model import BudgetModel, Compared
 from budgetprune.model import _staging as staging
 from budgetprune.model._growing import precision_of
 from budgetprune.staged import StagedPredictor
+from budgetprune.staged._learners import has_lightgbm
 from budgetprune.tables import Categories, learn_categories
 
 # HistGradientBoosting takes no more categories.
@@ -44,9 +45,9 @@ def fit_staged(
         columns,
         wanted.y,
         is_classifier=is_classifier,
-        most=None if staging.has_lightgbm() else MOST_CATEGORIES,
+        most=None if has_lightgbm() else MOST_CATEGORIES,
     )
-    learner = "LightGBM" if staging.has_lightgbm() else "HistGradientBoosting"
+    learner = "LightGBM" if has_lightgbm() else "HistGradientBoosting"
     frame = categories.restrict(columns.frame)
     with talk.stage(
         f"training stages with {learner} on {len(wanted.y):,} rows ({wanted.task} of {wanted.name!r}, "

@@ -127,8 +127,9 @@ def _refuse_useless(estimator: Pruned) -> None:
     )
     raise InvalidInputError(
         f"a budget of {budget:g} buys nothing: the cheapest useful model costs {rounded_up(needed)} per "
-        f"prediction ({estimator.counting} cost, on average), and the dearest {rounded_up(path.cost[0])}; "
-        "give at least the former, or prune an ensemble that was trained without the dearest columns."
+        f"prediction ({estimator.counting} cost, on average), and the most expensive one "
+        f"{rounded_up(path.cost[0])}; give at least the former, or prune an ensemble that was trained "
+        "without the most expensive columns."
     )
 
 
@@ -145,10 +146,10 @@ def unspent(estimator: Pruned) -> str | None:
     budget, known = estimator.budget, estimator.tradeoff_
     if budget is None or estimator.cost_ >= SPENDS_ENOUGH * budget or not (known.cost > budget).any():
         return None
-    dearer = float(known.cost[known.cost > budget].min())
+    next_cost = float(known.cost[known.cost > budget].min())
     return (
         f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next one "
-        f"on the path costs {rounded_up(dearer)}, and none between them is optimal. Another ensemble, "
+        f"on the path costs {rounded_up(next_cost)}, and none between them is optimal. Another ensemble, "
         "or one of more trees, may have one."
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from budgetprune._environment import versions
 from budgetprune._threads import boosting_threads
 from budgetprune.acquisition import sources_used
-from budgetprune.costs import CostTable, FeatureCosts
+from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.estimators._roles import LabelledRows
 from budgetprune.forest import Forest
@@ -23,13 +22,13 @@ from budgetprune.model._about import About, Compared, Figures
 from budgetprune.model._making import PACKAGES, SPENDS_ENOUGH, rounded_up, score_answers
 from budgetprune.model._model import BudgetModel
 from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedPredictor
+from budgetprune.staged._learners import has_lightgbm
 from budgetprune.staged._model import StagedModel
 
 Staged = BudgetClassifier | BudgetRegressor
 
 # Rows that show whether all answers of a model are the same, and what it costs.
 _ENOUGH_ROWS = 20_000
-_ROUNDING = 1 + 1e-12
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,6 @@ class StagedWishes:
     seed: int = 0
     n_jobs: int | None = None
     verbose: bool = False
-
-
-def has_lightgbm() -> bool:
-    """Whether stages are trained with LightGBM, rather than with HistGradientBoosting."""
-    return find_spec("lightgbm") is not None
 
 
 # --- Training -----------------------------------------------------------------------------------------------
@@ -126,7 +120,7 @@ def _within(predictor: StagedPredictor, budget: float, X: Any) -> StagedPredicto
     most = model.trade_off.within(budget)
     for point in range(-1 if most is None else min(most, model.best), -1, -1):
         found = _at(predictor, point)
-        if _cost(found, X) <= budget * _ROUNDING:
+        if _cost(found, X) <= budget * ROUNDING:
             return found
     return None
 
@@ -149,7 +143,7 @@ def is_constant(predictor: StagedPredictor, X: Any) -> bool:
 def _refuse_if_nothing_fits(wishes: StagedWishes, costs: CostTable) -> None:
     cheapest = float(costs.price_alone.min())
     for limit, what in ((wishes.budget, "a budget"), (wishes.max_cost, "a limit for each row")):
-        if limit is not None and cheapest > limit * _ROUNDING:
+        if limit is not None and cheapest > limit * ROUNDING:
             raise InvalidInputError(
                 f"{what} of {limit:g} buys nothing: the cheapest column costs {rounded_up(cheapest)}; give "
                 "at least that."

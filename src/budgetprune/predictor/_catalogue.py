@@ -80,7 +80,7 @@ class Catalogue:
 
 
 def _unlike(taken: set[str], name: str, more: str) -> str:
-    """A name with something more that nobody has had so far."""
+    """Append to a name until it differs from all that are taken."""
     while name in taken:
         name += more
     taken.add(name)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune._threads import in_threads
-from budgetprune.costs import CostTable
+from budgetprune.costs import ROUNDING, CostTable
 from budgetprune.forest import Forest
 from budgetprune.predictor import _kernels
 from budgetprune.predictor._aim import Order, aim_of
@@ -23,8 +23,6 @@ from budgetprune.predictor._tables import Sources, trees_of
 
 # Rows that a thread replays at once. They take milliseconds; calling the kernel takes some 50 microseconds.
 BLOCK = 256
-# Sums of prices are compared with what there is up to rounding.
-ROUNDING = 1 + 1e-12
 
 _REASONS = {
     _kernels.WAITING: "waiting",

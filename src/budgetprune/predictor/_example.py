@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.costs import ROUNDING
 from budgetprune.errors import AcquisitionError, InvalidAnswerError, InvalidInputError
 from budgetprune.predictor._bounds import Told
 from budgetprune.predictor._decision import Decision
-from budgetprune.predictor._engine import DECIDED, ROUNDING, Engine
+from budgetprune.predictor._engine import DECIDED, Engine
 
 
 class Example:

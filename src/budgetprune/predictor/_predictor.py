@@ -10,14 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import CostTable, FeatureCosts
+from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor._aim import Order, check_aim
 from budgetprune.predictor._checks import check_look_ahead, check_max_cost, check_number
 from budgetprune.predictor._concurrent import acquire_concurrently
 from budgetprune.predictor._decision import Decision, Simulation
-from budgetprune.predictor._engine import ROUNDING, Engine
+from budgetprune.predictor._engine import Engine
 from budgetprune.predictor._example import Example
 from budgetprune.predictor._model_container import blamed_on
 from budgetprune.predictor._model_file import STAGED, Sections, load_model_and_stages, save_model

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import check_cv
@@ -18,6 +19,7 @@ from budgetprune._estimator_rows import labels_of, refuse_infinities, rows_of, w
 from budgetprune._threads import available_cores
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import BudgetWarning, InvalidInputError
+from budgetprune.problem._checks import at_least_zero
 from budgetprune.staged._columns import Columns, columns_of
 from budgetprune.staged._fit import Deadline, Work, fit_chains
 from budgetprune.staged._learner import Learner
@@ -32,7 +34,7 @@ from budgetprune.staged._sample import Sample
 from budgetprune.staged._training import Fold
 
 
-class BudgetModel(BaseEstimator):  # type: ignore[misc]
+class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
     """Train the best model for a budget; see `BudgetClassifier`."""
 
     def __init__(
@@ -192,17 +194,12 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         return LEARNERS[self.learner]()
 
     def _n_threads(self) -> int:
-        if self.n_jobs is None or self.n_jobs == -1:
-            return available_cores()
-        return max(1, self.n_jobs)
+        return available_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
 
     def _check_parameters(self) -> None:
         for name in ("budget", "max_cost", "time_limit"):
-            value = getattr(self, name)
-            if value is not None and not _is_amount(value):
-                raise InvalidInputError(
-                    f"{name} must be a finite number that is not negative, or None; not {value!r}."
-                )
+            if getattr(self, name) is not None:
+                at_least_zero(getattr(self, name), name)
         if self.learner not in LEARNERS:
             raise InvalidInputError(f"learner must be one of {', '.join(LEARNERS)}; not {self.learner!r}.")
         if isinstance(self.cv, bool | float | str | None) or (isinstance(self.cv, int) and self.cv < 2):
@@ -253,8 +250,3 @@ class BudgetModel(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _is_amount(value: Any) -> bool:
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return is_number and bool(np.isfinite(value)) and value >= 0

@@ -14,13 +14,13 @@ from sklearn.utils.validation import assert_all_finite
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.ranking import RankingScorer
-from budgetprune.staged._base import BudgetModel
+from budgetprune.staged._base import BudgetEstimator
 from budgetprune.staged._objective import ErrorCosts, LogLoss, Objective, read_error_costs
 from budgetprune.staged._points import Score
 from budgetprune.staged._sample import Kind, Sample
 
 
-class BudgetClassifier(ClassifierMixin, BudgetModel):  # type: ignore[misc]
+class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
     """Train the best classifier for a budget.
 
     Sources are bought in stages. After each stage a row stops if the errors that the next stage would save

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.costs import ROUNDING
 from budgetprune.predictor._bounds import Told
 from budgetprune.predictor._catalogue import Catalogue
 from budgetprune.predictor._decision import Decision, Simulation
@@ -21,7 +22,6 @@ _REASONS = {
     TOO_EXPENSIVE: "max_cost",
     UNAVAILABLE: "unavailable",
 }
-_ROUNDING = 1 + 1e-12
 
 
 class StagedEngine(Catalogue):
@@ -170,7 +170,7 @@ class StagedEngine(Catalogue):
         for k in range(first + 1, len(self._wanted)):
             price = float(self.sources.price[[s for s in self._wanted[k] if not at_hand[s]]].sum())
             paid += price
-            if paid > money * _ROUNDING:
+            if paid > money * ROUNDING:
                 last = k - 1
                 break
             if price == 0:
@@ -194,7 +194,3 @@ class StagedEngine(Catalogue):
             probabilities=outputs if model.classes is not None else None,
         )
         return simulation, stage
-
-    def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
-        """Labels or targets, from outputs."""
-        return self.model.answers(outputs)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from tqdm import tqdm
 
-from budgetprune.costs import CostTable
+from budgetprune.costs import ROUNDING, CostTable
 from budgetprune.forest import Forest
 from budgetprune.staged._chain import Chain, Link, Stage, probabilities
-from budgetprune.staged._learner import Learner
+from budgetprune.staged._learner import Learner, Task
 from budgetprune.staged._objective import Objective
 from budgetprune.staged._order import MOST_ROWS, Shop, Step, Trials, join_steps, order_sources
 from budgetprune.staged._points import Crossed, Score, StagedTradeOff, trade_off
@@ -142,7 +142,7 @@ def within(order: list[Step], max_cost: float) -> list[Step]:
     """Leave out the steps that do not fit into a limit any more, once those before are bought."""
     kept, cost = [], 0.0
     for step in order:
-        if cost + step.price <= max_cost * (1 + 1e-12):
+        if cost + step.price <= max_cost * ROUNDING:
             kept.append(step)
             cost += step.price
     return kept
@@ -209,10 +209,7 @@ def _needed_sources(costs: CostTable, forests: Sequence[Forest]) -> list[tuple[i
     has = costs.price == 0
     found = []
     for forest in forests:
-        tested = np.unique(forest.feature[forest.is_split])
-        needed = np.zeros(costs.n_sources, dtype=np.bool_)
-        for k in tested.tolist():
-            needed[costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]]] = True
+        needed = costs.needed_by(forest.feature[forest.is_split])
         found.append(tuple(np.flatnonzero(needed & ~has).tolist()))
         has |= needed
     return found
@@ -247,7 +244,7 @@ def _with_spread(
     seen = np.empty(len(sample))
     n_rounds = 0
     for i, (train, test) in enumerate(work.folds):
-        grown = work.learner.grow(
+        task = Task(
             squares.take(train),
             columns,
             None,
@@ -257,8 +254,9 @@ def _with_spread(
             n_threads=work.n_jobs,
             is_over=work.deadline.is_over,
         )
+        grown = work.learner.grow(task)
         n_rounds = max(grown.n_rounds, 1)
         seen[test] = grown.scores(sample.rows[test])[:, 0]
-    final = work.learner.grow(squares, columns, None, n_rounds, simple, n_threads=work.n_jobs)
+    final = work.learner.grow(Task(squares, columns, None, n_rounds, simple, n_threads=work.n_jobs))
     outputs = np.column_stack([scores[:, 0], np.exp(seen)])
     return replace(stage, spread=final.forest()), outputs

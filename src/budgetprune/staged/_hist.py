@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from threadpoolctl import threadpool_limits
 
 from budgetprune.forest import Forest
 from budgetprune.staged._grown import on_all_features
-from budgetprune.staged._learner import PATIENCE, Learner
-from budgetprune.staged._sample import Grown, Sample, Scores, Settings, Validation, mean_loss
+from budgetprune.staged._learner import PATIENCE, Learner, Task
+from budgetprune.staged._sample import Grown, Sample, Scores, mean_loss
 
 
 class _GrownByHist(Grown):
@@ -31,80 +30,62 @@ class HistLearner(Learner):
 
     decay = 0.0
 
-    def _grow(
-        self,
-        sample: Sample,
-        columns: NDArray[np.intp],
-        start: Scores | None,
-        n_rounds: int | None,
-        settings: Settings,
-        validation: Validation | None,
-        seed: int,
-        n_threads: int,
-        is_over: Callable[[], bool],
-    ) -> Grown:
-        model = self._model(sample, columns, settings, seed, n_rounds or settings.most_rounds)
+    def _grow(self, task: Task) -> Grown:
         # OpenMP would take all cores, for each of the models that are grown at the same time.
-        with threadpool_limits(n_threads, user_api="openmp"):
-            if validation is not None and n_rounds is None:
-                return self._grow_until_best(model, sample, columns, validation, is_over)
-            model.fit(sample.rows[:, columns], sample.target, sample_weight=sample.weight)
-            return self._grown(model, columns, sample)
+        with threadpool_limits(task.n_threads, user_api="openmp"):
+            if task.validation is not None and task.n_rounds is None:
+                return self._grow_until_best(task, task.validation.sample)
+            model = self._model(task)
+            self._fit(model, task)
+            return self._grown(model, task)
 
-    def _grow_until_best(
-        self,
-        model: Any,
-        sample: Sample,
-        columns: NDArray[np.intp],
-        validation: Validation,
-        is_over: Callable[[], bool],
-    ) -> Grown:
-        """Add rounds as long as the loss on the validation rows falls."""
-        rows, seen = sample.rows[:, columns], validation.sample
+    def _grow_until_best(self, task: Task, seen: Sample) -> Grown:
+        """Add rounds as long as the loss on other rows falls."""
+        model = self._model(task).set_params(warm_start=True)
         most, best, best_loss, n_rounds = model.max_iter, None, np.inf, 0
-        model.set_params(warm_start=True)
         while n_rounds < most:
             n_rounds = min(most, n_rounds + PATIENCE)
-            model.set_params(max_iter=n_rounds)
-            model.fit(rows, sample.target, sample_weight=sample.weight)
-            grown = self._grown(model, columns, sample)
+            self._fit(model.set_params(max_iter=n_rounds), task)
+            grown = self._grown(model, task)
             loss = mean_loss(seen, grown.scores(seen.rows))
             if loss >= best_loss:
                 break
             best, best_loss = grown, loss
-            if is_over():
+            if task.is_over():
                 break
         assert best is not None
         return best
 
-    def _model(
-        self, sample: Sample, columns: NDArray[np.intp], settings: Settings, seed: int, n_rounds: int
-    ) -> Any:
+    def _fit(self, model: Any, task: Task) -> None:
+        sample = task.sample
+        model.fit(sample.rows[:, task.columns], sample.target, sample_weight=sample.weight)
+
+    def _model(self, task: Task) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-        is_classifier = sample.kind in ("binary", "multiclass")
+        kind, settings = task.sample.kind, task.settings
         losses = {"regression": "squared_error", "positive": "gamma"}
         model: Any = (
-            HistGradientBoostingClassifier()
-            if is_classifier
-            else HistGradientBoostingRegressor(loss=losses[sample.kind])
+            HistGradientBoostingRegressor(loss=losses[kind])
+            if kind in losses
+            else HistGradientBoostingClassifier()
         )
         return model.set_params(
-            max_iter=n_rounds,
+            max_iter=task.n_rounds or settings.most_rounds,
             max_leaf_nodes=settings.n_leaves,
             learning_rate=settings.learning_rate,
             min_samples_leaf=settings.least_rows,
             early_stopping=False,
-            categorical_features=sample.columns.is_categorical(columns),
-            random_state=seed,
+            categorical_features=task.sample.columns.is_categorical(task.columns),
+            random_state=task.seed,
         )
 
-    def _grown(self, model: Any, columns: NDArray[np.intp], sample: Sample) -> Grown:
-        forest = Forest.from_model(model)
-        complete = on_all_features(forest, columns, sample.columns)
+    def _grown(self, model: Any, task: Task) -> Grown:
+        forest, about = Forest.from_model(model), task.sample.columns
+        complete = on_all_features(forest, task.columns, about)
         split = forest.is_split
         assert forest.split_gain is not None
-        gains = np.zeros(sample.columns.n_features)
+        gains = np.zeros(about.n_features)
         np.add.at(gains, complete.feature[split], forest.split_gain[split])
         return _GrownByHist(complete, model.n_iter_, gains)
 

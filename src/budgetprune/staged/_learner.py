@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,35 @@ from budgetprune.staged._sample import Grown, Sample, Scores, Settings, Validati
 
 # Training ends if the loss on other rows has not fallen for this many rounds.
 PATIENCE = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be grown.
+
+    Attributes
+    ----------
+    sample : Sample
+    columns : of the features that may be tested
+    start : scores of shape (n_rows, n_outputs) that the trees add to, or None
+    n_rounds : int, or None
+        None: as many as the validation rows ask for, at most ``settings.most_rounds``.
+    settings : Settings
+    validation : Validation, if `n_rounds` is None
+    seed, n_threads : int
+    is_over : callable
+        Whether the time is over, so that training ends with the round that it is in.
+    """
+
+    sample: Sample
+    columns: NDArray[np.intp]
+    start: Scores | None
+    n_rounds: int | None
+    settings: Settings
+    validation: Validation | None = None
+    seed: int = 0
+    n_threads: int = 1
+    is_over: Callable[[], bool] = lambda: False
 
 
 class Learner(ABC):
@@ -28,54 +58,17 @@ class Learner(ABC):
 
     decay: float
 
-    def grow(
-        self,
-        sample: Sample,
-        columns: NDArray[np.intp],
-        start: Scores | None,
-        n_rounds: int | None,
-        settings: Settings,
-        *,
-        validation: Validation | None = None,
-        seed: int = 0,
-        n_threads: int = 1,
-        is_over: Callable[[], bool] = lambda: False,
-    ) -> Grown:
-        """Grow trees that add to the scores that they are started with.
-
-        Parameters
-        ----------
-        sample : Sample
-        columns : of the features that may be tested
-        start : scores of shape (n_rows, n_outputs), or None
-        n_rounds : int, or None
-            None: as many as the validation rows ask for, at most ``settings.most_rounds``.
-        settings : Settings
-        validation : Validation, if `n_rounds` is None
-        seed, n_threads : int
-        is_over : callable
-            Whether the time is over, so that training ends with the round that it is in.
-        """
-        if not columns.size:
-            return Constant(sample, start)
+    def grow(self, task: Task) -> Grown:
+        """Grow trees that add to the scores that they are started with."""
+        if not task.columns.size:
+            return Constant(task.sample, task.start)
         # Threads that have little to do wait for each other longer than they work.
-        n_threads = min(n_threads, max(1, len(sample) * columns.size // VALUES_PER_THREAD))
-        return self._grow(sample, columns, start, n_rounds, settings, validation, seed, n_threads, is_over)
+        n_values = len(task.sample) * task.columns.size
+        return self._grow(replace(task, n_threads=min(task.n_threads, max(1, n_values // VALUES_PER_THREAD))))
 
     @abstractmethod
-    def _grow(
-        self,
-        sample: Sample,
-        columns: NDArray[np.intp],
-        start: Scores | None,
-        n_rounds: int | None,
-        settings: Settings,
-        validation: Validation | None,
-        seed: int,
-        n_threads: int,
-        is_over: Callable[[], bool],
-    ) -> Grown:
-        """See `grow`."""
+    def _grow(self, task: Task) -> Grown:
+        """Grow at least one tree."""
 
     @abstractmethod
     def gains(self, grown: Grown, n_features: int) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +9,8 @@ from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
 from budgetprune.staged._grown import Constant, on_all_features
-from budgetprune.staged._learner import PATIENCE, Learner
-from budgetprune.staged._sample import Grown, Sample, Scores, Settings, Validation
+from budgetprune.staged._learner import PATIENCE, Learner, Task
+from budgetprune.staged._sample import Grown, Sample, Scores
 
 _FEWEST_ROUNDS = 5
 
@@ -44,54 +43,43 @@ class LightGBMLearner(Learner):
         "positive": "gamma",
     }
 
-    def _grow(
-        self,
-        sample: Sample,
-        columns: NDArray[np.intp],
-        start: Scores | None,
-        n_rounds: int | None,
-        settings: Settings,
-        validation: Validation | None,
-        seed: int,
-        n_threads: int,
-        is_over: Callable[[], bool],
-    ) -> Grown:
+    def _grow(self, task: Task) -> Grown:
         import lightgbm as lgb
 
-        parameters = self._parameters(sample, settings, seed, n_threads)
-        parameters["boost_from_average"] = start is None
-        data = _dataset(sample, columns, start)
+        data = _dataset(task.sample, task.columns, task.start)
 
         def end_in_time(env: Any) -> None:
-            if env.iteration + 1 >= _FEWEST_ROUNDS and is_over():
+            if env.iteration + 1 >= _FEWEST_ROUNDS and task.is_over():
                 raise lgb.callback.EarlyStopException(env.iteration, env.evaluation_result_list or [])
 
         callbacks: list[Any] = [end_in_time]
         watched: list[Any] = []
-        if validation is not None and n_rounds is None:
-            watched = [_dataset(validation.sample, columns, validation.start, data)]
+        if task.validation is not None and task.n_rounds is None:
+            watched = [_dataset(task.validation.sample, task.columns, task.validation.start, data)]
             callbacks.append(lgb.early_stopping(PATIENCE, verbose=False))
         booster = lgb.train(
-            parameters,
+            self._parameters(task),
             data,
-            num_boost_round=n_rounds or settings.most_rounds,
+            num_boost_round=task.n_rounds or task.settings.most_rounds,
             valid_sets=watched,
             callbacks=callbacks,
         )
         if not booster.num_trees():
-            return Constant(sample, start)
-        return _GrownByLightGBM(booster, columns, sample)
+            return Constant(task.sample, task.start)
+        return _GrownByLightGBM(booster, task.columns, task.sample)
 
-    def _parameters(self, sample: Sample, settings: Settings, seed: int, n_threads: int) -> dict[str, Any]:
+    def _parameters(self, task: Task) -> dict[str, Any]:
+        sample, settings = task.sample, task.settings
         found: dict[str, Any] = {
             "objective": self._OBJECTIVES[sample.kind],
+            "boost_from_average": task.start is None,
             "num_leaves": settings.n_leaves,
             "extra_trees": settings.extra,
             "learning_rate": settings.learning_rate,
             "min_data_in_leaf": settings.least_rows,
             "min_sum_hessian_in_leaf": 1e-3 if sample.n_outputs == 1 else 1e-1,
-            "seed": seed,
-            "num_threads": n_threads,
+            "seed": task.seed,
+            "num_threads": task.n_threads,
             "deterministic": True,
             "force_col_wise": True,
             "verbosity": -1,

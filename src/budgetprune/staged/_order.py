@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune._threads import map_in_threads
 from budgetprune.costs import CostTable
-from budgetprune.staged._learner import Learner
+from budgetprune.staged._learner import Learner, Task
 from budgetprune.staged._sample import Grown, Sample, Scores, Settings, mean_loss
 
 # Steps that are chosen by trial; the rest is ordered by the gains of one model. Later stages are reached by
@@ -54,29 +53,40 @@ class Shop:
         self._costs = costs
         self._is_offered = np.ones(costs.n_sources, dtype=np.bool_) if is_offered is None else is_offered
         self.has = (costs.price == 0) & self._is_offered
-        self._needs = [
-            costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]] for k in range(costs.n_features)
-        ]
 
     def columns(self, more: tuple[int, ...] = ()) -> NDArray[np.intp]:
         """Features that are available, perhaps with more sources."""
         has = self.has.copy()
         has[list(more)] = True
-        return np.array([k for k, needs in enumerate(self._needs) if has[needs].all()], dtype=np.intp)
+        return np.flatnonzero(self._costs.available(has))
 
     def steps(self) -> list[Step]:
         """List what can be bought next: for each feature, the sources that it still lacks."""
-        found = {}
-        for needs in self._needs:
-            lacking = needs[~self.has[needs]]
-            if lacking.size and self._is_offered[lacking].all():
-                sources = tuple(lacking.tolist())
-                found[sources] = Step(sources, float(self._costs.price[lacking].sum()))
+        costs, found = self._costs, {}
+        is_open = self._costs.available(self.has | self._is_offered) & ~self._costs.available(self.has)
+        for k in np.flatnonzero(is_open).tolist():
+            needs = costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]]
+            sources = tuple(needs[~self.has[needs]].tolist())
+            if sources not in found:
+                found[sources] = Step(sources, float(costs.price[list(sources)].sum()))
         return list(found.values())
 
     def offered_columns(self) -> NDArray[np.intp]:
         """Features that are available or can be bought."""
-        return np.array([k for k, needs in enumerate(self._needs) if self._is_offered[needs].all()], np.intp)
+        return np.flatnonzero(self._costs.available(self._is_offered))
+
+    def gains(self, steps: list[Step], gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up the gains of the features that each step makes available."""
+        known = gains[self.columns()].sum()
+        if any(len(step.sources) > 1 for step in steps):
+            return np.array([gains[self.columns(step.sources)].sum() - known for step in steps])
+        # Each feature that is not available yet lacks one source.
+        costs = self._costs
+        lacks = ~self.has[costs.needs]
+        feature = np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))
+        per_source = np.zeros(costs.n_sources)
+        np.add.at(per_source, costs.needs[lacks], gains[feature[lacks]])
+        return per_source[[step.sources[0] for step in steps]]
 
     def buy(self, step: Step) -> None:
         self.has[list(step.sources)] = True
@@ -93,25 +103,18 @@ class Trials:
     n_threads: int
     is_over: Callable[[], bool]
 
-    def in_threads(self, attempt: Callable[[int], Any], candidates: list[int]) -> list[Any]:
-        """Try candidates at the same time, each with a thread of its own."""
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            try:
-                return list(pool.map(attempt, candidates))
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
-
     def grow(self, columns: NDArray[np.intp], start: Scores | None, n_rounds: int) -> Grown:
         """Grow a model on the training rows."""
         return self.learner.grow(
-            self.train,
-            columns,
-            start,
-            n_rounds,
-            self.settings,
-            n_threads=self.n_threads,
-            is_over=self.is_over,
+            Task(
+                self.train,
+                columns,
+                start,
+                n_rounds,
+                self.settings,
+                n_threads=self.n_threads,
+                is_over=self.is_over,
+            )
         )
 
 
@@ -154,7 +157,7 @@ def _best_step(
     learner, test = trials.learner, trials.test
     loss = mean_loss(test, seen)
     decayed = learner.decay * start if learner.decay else None
-    worth = _gains_of_steps(shop, steps, _feature_gains(trials, shop, decayed)) / _power(steps, exponent)
+    worth = shop.gains(steps, _feature_gains(trials, shop, decayed)) / _power(steps, exponent)
     candidates = [i for i in np.argsort(-worth, kind="stable")[:n_candidates].tolist() if worth[i] > 0]
 
     def attempt(i: int) -> tuple[float, Step, Grown] | None:
@@ -165,7 +168,7 @@ def _best_step(
         saved = loss - mean_loss(test, grown.scores(test.rows) + learner.decay * seen)
         return saved / step.price**exponent, step, grown
 
-    found = [each for each in trials.in_threads(attempt, candidates) if each is not None]
+    found = [each for each in map_in_threads(attempt, candidates, trials.n_threads) if each is not None]
     best = max(found, key=lambda each: each[0], default=None)
     return None if best is None or best[0] <= 0 else best[1:]
 
@@ -174,16 +177,16 @@ def _rest(trials: Trials, shop: Shop, start: Scores, exponent: float) -> list[St
     """Order all other sources that have a gain by the gains of one model."""
     decayed = trials.learner.decay * start if trials.learner.decay else None
     order: list[Step] = []
-    gains = None
+    gains = _feature_gains(trials, shop, decayed)
     while steps := shop.steps():
-        if gains is None:
-            gains = _feature_gains(trials, shop, decayed)
-        worth = _gains_of_steps(shop, steps, gains) / _power(steps, exponent)
-        best = int(np.argmax(worth))
-        if worth[best] <= 0:
-            break
-        shop.buy(steps[best])
-        order.append(steps[best])
+        worth = shop.gains(steps, gains) / _power(steps, exponent)
+        are_independent = all(len(step.sources) == 1 for step in steps)
+        # Steps that share no source do not change each other's gains.
+        for i in np.argsort(-worth, kind="stable")[: None if are_independent else 1].tolist():
+            if worth[i] <= 0:
+                return order
+            shop.buy(steps[i])
+            order.append(steps[i])
     return order
 
 
@@ -191,12 +194,6 @@ def _feature_gains(trials: Trials, shop: Shop, start: Scores | None) -> NDArray[
     columns = shop.offered_columns()
     grown = trials.grow(columns, start, N_GAIN_ROUNDS)
     return trials.learner.gains(grown, trials.train.columns.n_features)
-
-
-def _gains_of_steps(shop: Shop, steps: list[Step], gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    known = shop.columns()
-    found = [gains[shop.columns(step.sources)].sum() - gains[known].sum() for step in steps]
-    return np.array(found, dtype=np.float64)
 
 
 def _power(steps: list[Step], exponent: float) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.costs import ROUNDING
 from budgetprune.staged._stopping import Evidence, learn_thresholds, stops_at, useful_lams
 from budgetprune.staged._training import Fold
 
@@ -70,7 +71,7 @@ class StagedTradeOff:
 
     def within(self, budget: float) -> int | None:
         """Number of the best point whose cost is within a budget; None if there is none."""
-        n = int(np.searchsorted(self.cost, budget * (1 + 1e-12), side="right"))
+        n = int(np.searchsorted(self.cost, budget * ROUNDING, side="right"))
         return n - 1 if n else None
 
     def cheapest_in_all(self) -> int:

@@ -11,13 +11,13 @@ from sklearn.metrics import get_scorer
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.ranking import ndcg_scorer
-from budgetprune.staged._base import BudgetModel
+from budgetprune.staged._base import BudgetEstimator
 from budgetprune.staged._objective import LARGEST_PRICE, Objective, SquaredError
 from budgetprune.staged._points import Score
 from budgetprune.staged._sample import Sample
 
 
-class BudgetRegressor(RegressorMixin, BudgetModel):  # type: ignore[misc]
+class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
     """Train the best regression model for a budget.
 
     Sources are bought in stages. After each stage a row stops if the squared error that the next stage would

@@ -278,21 +278,13 @@ def _check_sources(chain: Chain, costs: CostTable) -> None:
     """Stages test only what has been bought by then, and buy once what they test."""
     _require(not chain.stages[0].sources, "the first stage must not buy anything")
     has = costs.price == 0
-    feature = np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))
     for k, stage in enumerate(chain.stages):
         own = list(stage.sources)
         _require(len(set(own)) == len(own) and not has[own].any(), "a source must be bought once, if at all")
         has[own] = True
-        is_tested = np.zeros(costs.n_features, dtype=np.bool_)
-        for forest in (stage.forest, stage.spread):
-            if forest is not None:
-                is_tested[forest.feature[forest.is_split]] = True
-        is_due = is_tested[feature]
-        _require(
-            has[costs.needs[is_due]].all(), f"stage {k} tests a feature whose sources have not been bought"
-        )
-        is_needed = np.zeros(costs.n_sources, dtype=np.bool_)
-        is_needed[costs.needs[is_due]] = True
+        forests = [stage.forest] if stage.spread is None else [stage.forest, stage.spread]
+        is_needed = costs.needed_by(np.concatenate([each.feature[each.is_split] for each in forests]))
+        _require(has[is_needed].all(), f"stage {k} tests a feature whose sources have not been bought")
         _require(is_needed[own].all(), f"stage {k} buys a source, but tests no feature that needs it")
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune._threads import map_in_threads
 from budgetprune.forest import Forest
-from budgetprune.staged._learner import Learner
+from budgetprune.staged._learner import Learner, Task
 from budgetprune.staged._sample import Grown, Sample, Scores, Settings, Validation, mean_loss
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -82,15 +82,16 @@ class Trainer:
             return [way for _, way, _ in found]
 
         ways = train_chain(folds[0], None)
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            last = pool.submit(self._chain, plan, sample, sample.take(folds[0][1][:1]), ways, 1)
-            try:
-                for _ in pool.map(lambda fold: train_chain(fold, ways), folds[1:]):
-                    pass
-                stages = [grown for grown, _, _ in last.result()]
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+
+        def train_others(fold: Fold | None) -> list[Grown]:
+            if fold is not None:
+                train_chain(fold, ways)
+                return []
+            found = self._chain(plan, sample, sample.take(folds[0][1][:1]), ways, 1)
+            return [grown for grown, _, _ in found]
+
+        # First the stages on all rows, which take longest.
+        stages, *_ = map_in_threads(train_others, [None, *folds[1:]], self.n_jobs)
         return CrossFitted(tuple(grown.forest() for grown in stages), scores)
 
     def _chain(
@@ -109,7 +110,7 @@ class Trainer:
             is_last = k == len(plan.columns) - 1
             tried: list[tuple[float, int, Grown, Settings, Scores]] = []
             for settings, n_rounds in [ways[k]] if ways is not None else self._ways(columns, is_last):
-                grown = self.learner.grow(
+                task = Task(
                     train,
                     columns,
                     None if start is None or not decay else decay * start,
@@ -120,6 +121,7 @@ class Trainer:
                     n_threads=n_threads,
                     is_over=self.is_over,
                 )
+                grown = self.learner.grow(task)
                 scores = grown.scores(test.rows) + (0 if seen is None else decay * seen)
                 tried.append((mean_loss(test, scores), len(tried), grown, settings, scores))
             _, _, grown, settings, seen = min(tried, key=lambda each: each[:2])
