@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,13 @@ def patients() -> CostTable:
     return costs.resolve(5, NAMES)
 
 
-def boosted(trees: list[Any], outputs: list[int], base: list[float], link: str, **others: Any) -> Forest:
+def boosted(
+    trees: list[Any], outputs: list[int], base: list[float], link: str, width: int = 1, **others: Any
+) -> Forest:
     """Build a forest of trees that feed one output each, a round for each of them."""
     fields: dict[str, Any] = {
+        "tree_output": outputs,
+        "loss": LOSSES[link],
         "class_weight": None,
         "variance": None,
         "divisor": 1.0,
@@ -47,13 +52,11 @@ def boosted(trees: list[Any], outputs: list[int], base: list[float], link: str, 
         "categories": CATEGORIES,
     }
     return Forest(
-        **plant(trees, 1),
+        **plant(trees, width),
         **(fields | others),
-        tree_output=outputs,
         tree_round=np.arange(len(trees)),
         base=base,
         link=link,
-        loss=LOSSES[link],
     )
 
 
@@ -197,7 +200,60 @@ def staged_regression() -> StagedPredictor:
     return StagedPredictor(model)
 
 
-STAGED = {"staged": staged, "staged_binary": staged_binary, "staged_regression": staged_regression}
+def staged_scored() -> StagedPredictor:
+    """As `staged_binary`, with the scores of its stages."""
+    model = staged_binary().model
+    scores = (np.array([0.5, 0.625, 0.6875, 0.75]),)
+    return StagedPredictor(replace(model, trade_off=replace(model.trade_off, stage_score=scores)))
+
+
+def staged_shares() -> StagedPredictor:
+    """Stages that are forests: their trees answer with shares of three classes, which add up."""
+    classes = np.array([1, 2, 5])
+
+    def stage(sources: tuple[int, ...], scale: float, base: list[float], *trees: Any) -> Stage:
+        plain = {
+            "classes": classes,
+            "n_features": 3,
+            "feature_names": None,
+            "categories": None,
+            "tree_output": [-1] * len(trees),
+            "loss": None,
+        }
+        return Stage(sources, boosted(list(trees), [], base, "identity", width=3, **plain), scale)
+
+    none = [0.0, 0.0, 0.0]
+    stages = (
+        stage((), 1.0, [0.5, 0.25, 0.25], none),
+        stage(
+            (0,),
+            1.5,
+            none,
+            (0, 0.5, True, [0.375, 0.125, 0.0], [0.0, 0.125, 0.375]),
+            (0, 3.0, False, [0.25, 0.25, 0.0], (0, 33.0, True, [0.0, 0.0, 0.5], [0.125, 0.25, 0.125])),
+        ),
+        stage(
+            (1, 2),
+            0.75,
+            none,
+            (1, 0.0, False, [0.5, 0.0, 0.0], (0, 2.0, True, [0.0, 0.5, 0.0], [0.0, 0.0, 0.5])),
+            (2, 1.5, True, (1, 2.25, True, [0.0, 0.375, 0.125], [0.25, 0.0, 0.25]), [0.0, 0.5, 0.0]),
+        ),
+    )
+    costs = FeatureCosts([1.0, 2.0, 0.5]).resolve(3)
+    points = curve([0.0, 1.0, 2.25], [0, 0, 0], [[INF] * 3, [-INF, INF, INF], [0.4, 0.3, INF]])
+    answer = ErrorCosts(1 - np.eye(3))
+    chain = Chain(stages, 0.0, "shares")
+    return StagedPredictor(StagedModel((chain,), points, 2, 2, answer, costs, classes, answer))
+
+
+STAGED = {
+    "staged": staged,
+    "staged_binary": staged_binary,
+    "staged_regression": staged_regression,
+    "staged_scored": staged_scored,
+    "staged_shares": staged_shares,
+}
 
 
 def staged_answers(predictor: StagedPredictor) -> dict[str, Any]:

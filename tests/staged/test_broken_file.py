@@ -169,7 +169,7 @@ HARM = {
         (put("staged.base", (0, 0), 0.75), "base must begin with the base of the forest"),
         (settings(divisor=2), "boosted, and not averaged"),
         (drop("forest.tree_round"), "boosted, and not averaged"),
-        (settings(link="identity", loss=None), "link must be logistic or softmax"),
+        (settings(link="exp", loss=None), "link must be identity or softmax"),
         (drop("forest.classes"), "no forest: without classes"),
         (put("forest.tree_round", -1, 2**31 - 2), "tree_round is too large"),
     ],
@@ -333,3 +333,10 @@ def test_messages_stay_short(tmp_path):
     with pytest.raises(InvalidInputError) as caught:
         BudgetPredictor.load(file)
     assert len(re.sub(re.escape(str(file)), "", str(caught.value))) < 200
+
+
+def test_scores_of_stages_are_for_all_stages(tmp_path):
+    wrong = change("staged.stage_score", lambda a: a[:-1])
+    refuse(tmp_path, "staged_scored", wrong, "stage_score must have an entry for each of 4 stages")
+    flat = change("staged.stage_score", lambda a: a[np.newaxis])
+    refuse(tmp_path, "staged_scored", flat, "stage_score must be one-dimensional")

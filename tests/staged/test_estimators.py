@@ -72,6 +72,18 @@ def test_stages_add_up(model):
     )
 
 
+def test_the_score_of_a_stage_is_that_of_all_rows(model):
+    """The curve has a point that is at least as good as each stage, and costs no more."""
+    curve = model.tradeoff_
+    for chain, score in zip(model.model_.chains, curve.stage_score, strict=True):
+        assert score.size == len(chain)
+        paid = np.cumsum([model.model_.costs.price[list(stage.sources)].sum() for stage in chain.stages])
+        for cost, own in zip(paid, score, strict=True):
+            assert curve.score[curve.cost <= cost * (1 + 1e-9)].max() >= own - 1e-12
+    own = [stage.score for stage in model.stages_]
+    assert own == curve.stage_score[curve.chain[model.model_.point]][: len(own)].tolist()
+
+
 def test_probabilities_are_calibrated_where_rows_stop():
     X, y = dominated(4, 2000)
     X_new, y_new = dominated(5, 8000)
@@ -199,7 +211,7 @@ def test_regression():
     ("parameters", "words"),
     [
         ({"budget": -1}, "budget must be a finite number"),
-        ({"budget": "3"}, "budget must be a finite number"),
+        ({"budget": "3"}, "budget must be a number"),
         ({"max_cost": np.nan}, "max_cost must be a finite number"),
         ({"time_limit": -2}, "time_limit must be"),
         ({"learner": "xgboost"}, "learner must be one of"),

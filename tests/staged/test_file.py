@@ -114,6 +114,17 @@ def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path, change, words):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_files_without_scores_of_stages():
+    """They are loaded, and the scores are not known."""
+    scores = {
+        name: [stage.score for stage in BudgetPredictor.load(FILES[name]).model.stages()] for name in STAGED
+    }
+    assert np.isnan(scores["staged_binary"]).all()
+    assert scores["staged_scored"] == [0.5, 0.625, 0.6875, 0.75]
+    told = description(BudgetModel.load(FILES["staged_binary"]))["stages"]
+    assert [stage["score"] for stage in told] == [None] * 4
+
+
 def test_error_costs_of_zero_and_one_are_read_as_such():
     loaded = BudgetPredictor.load(FILES["staged_binary"]).model
     assert isinstance(loaded.answer, ErrorCosts)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from budgetprune.staged._stopping import Evidence, learn_thresholds, stops_at, useful_lams
+from budgetprune.staged._stopping import Evidence, applied, learn_thresholds, stops_at, useful_lams
 
 
 def total(evidence, thresholds, lam):
@@ -163,3 +163,13 @@ def test_weights_count_as_copies():
     copied = learn_thresholds(ones[copies], lams)
     for one, other, lam in zip(copied, learn_thresholds(weighted, lams), lams, strict=True):
         assert total(weighted, one, lam) == pytest.approx(total(weighted, other, lam), abs=1e-12)
+
+
+def test_free_stages_and_limits():
+    """What costs nothing is always taken; what a row cannot pay for is not."""
+    thresholds, price = np.array([0.3, 0.2, 0.1, np.inf]), np.array([0.0, 1.0, 0.0, 2.0])
+    for most, last in ((np.inf, 3), (3.0, 3), (2.9, 2), (0.9, 0)):
+        found, end = applied(thresholds, price, most)
+        assert end == last
+        np.testing.assert_array_equal(found, [0.3, -np.inf, 0.1, np.inf])
+    assert thresholds[1] == 0.2

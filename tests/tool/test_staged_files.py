@@ -129,9 +129,14 @@ def test_inspect_and_path(staged, run, tmp_path):
     assert f"of {len(curve)} points\n" in run("path", model, "--points", 3).out
 
 
+def test_report(staged, run, files):
+    told = run("report", staged.model, "--data", files.test, "--json", "-q").json
+    own = told["points"][told["delivered"]]
+    assert own["decided"]["cost"] == pytest.approx(staged.told["compared"]["chosen"]["cost"], rel=1e-4)
+    assert own["decided"]["score"] == pytest.approx(staged.told["compared"]["chosen"]["score"], abs=1e-4)
+
+
 def test_commands_that_are_for_pruned_models(staged, run, files, tmp_path):
     model = staged.model
-    report = run("report", model, "--data", files.test, "--out", tmp_path / "r.html")
-    check_refused(report, "this is a staged model, .*budgetprune inspect")
     words = ["--data", files.data, "--target", "ill", "--out", tmp_path / "m"]
     check_refused(run("prune", model, *words), "a model that budgetprune made.* budgetprune rebudget")

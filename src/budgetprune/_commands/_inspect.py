@@ -35,7 +35,7 @@ def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: opti
     if isinstance(loaded.predictor, StagedPredictor):
         score_name = "score" if loaded.about is None else loaded.about.score_name
         staged = loaded.predictor.model
-        has_prices = tables.has_error_costs(staged)
+        has_prices = staged.has_error_costs
         talk.show(tables.curve_table(staged, score_name, has_error_costs=has_prices))
         talk.show(tables.stage_table(staged))
         if is_compared:

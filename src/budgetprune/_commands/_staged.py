@@ -12,7 +12,6 @@ from rich.table import Table
 
 from budgetprune.model import BudgetModel
 from budgetprune.staged._model import StagedModel
-from budgetprune.staged._objective import SquaredError
 
 # Lines of the curve that are shown, at most, and sources of a stage.
 MOST_LINES, MOST_SOURCES = 9, 6
@@ -27,17 +26,11 @@ def curve_values(model: StagedModel) -> dict[str, list[float]]:
 
 
 def stage_values(model: StagedModel) -> list[dict[str, Any]]:
-    """The stages that rows can get to, as plain values."""
-    return [asdict(stage) for stage in model.stages()]
-
-
-def has_error_costs(model: StagedModel) -> bool:
-    """Whether errors have a price other than 1."""
-    objective = model.objective
-    if isinstance(objective, SquaredError):
-        return objective.price != 1
-    price = 1 - np.eye(1) if model.answer is None else model.answer.cost
-    return not np.array_equal(price, 1 - np.eye(len(price)))
+    """The stages that rows can get to, as plain values; a score that is not known is None."""
+    return [
+        asdict(stage) | {"score": stage.score if np.isfinite(stage.score) else None}
+        for stage in model.stages()
+    ]
 
 
 def curve_table(model: StagedModel, score_name: str, *, has_error_costs: bool) -> Table:
@@ -54,7 +47,7 @@ def curve_table(model: StagedModel, score_name: str, *, has_error_costs: bool) -
 
 def _add_numbers(table: Table, *names: str) -> None:
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
 
 
 def _cells(cost: float, score: float | None, loss: float | None) -> list[str]:
@@ -73,14 +66,20 @@ def shown_points(model: StagedModel, most: int = MOST_LINES) -> list[int]:
 
 
 def stage_table(model: StagedModel) -> Table:
-    """Show what each stage buys, and how many rows get there and stop there."""
+    """Show what each stage buys, how many rows get there and stop there, and the score if all do."""
     table = _table("Your model, stage by stage")
     for name in ("stage", "buys"):
         table.add_column(name)
-    _add_numbers(table, "price", "cost so far", "rows that reach it", "rows that stop there")
-    for k, stage in enumerate(model.stages()):
-        shares = [f"{100 * share:.1f} %" for share in (stage.reached, stage.stops)]
-        table.add_row(str(k), _listed(stage.sources), f"{stage.price:.4g}", f"{stage.cost:.4g}", *shares)
+    _add_numbers(table, "price", "cost\nso far", "rows that\nreach it", "rows that stop\nthere")
+    stages = model.stages()
+    has_scores = bool(np.isfinite([stage.score for stage in stages]).all())
+    if has_scores:
+        _add_numbers(table, "score\nthere")
+    for k, stage in enumerate(stages):
+        cells = [f"{stage.price:.4g}", f"{stage.cost:.4g}"]
+        cells += [f"{100 * share:.1f} %" for share in (stage.reached, stage.stops)]
+        cells += [f"{stage.score:.4f}"] if has_scores else []
+        table.add_row(str(k), _listed(stage.sources), *cells)
     return table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +26,7 @@ from budgetprune.staged._model import StagedModel
 
 Staged = BudgetClassifier | BudgetRegressor
 
-# Rows that show whether all answers of a model are the same, and what it costs.
+# Rows that show whether all answers of a model are the same.
 _ENOUGH_ROWS = 20_000
 
 
@@ -64,9 +63,8 @@ def train(
     """
     budget = wishes.budget
     _refuse_if_nothing_fits(wishes, costs.resolve(X.shape[1], tuple(X.columns)))
-    end = None if wishes.time_limit is None else time.monotonic() + wishes.time_limit
     estimator = _estimator(costs, wishes, X, is_classifier=is_classifier).fit(X, y)
-    predictor = _predictor(estimator, wishes)
+    predictor = estimator.predictor().with_budget(None)
     if is_constant(predictor, X):
         if wishes.error_costs is None:
             raise InvalidInputError(
@@ -76,16 +74,8 @@ def train(
         return predictor  # with error costs, it may be best to buy nothing
     if budget is None:
         return predictor
-    chosen = _within(predictor, budget, X)
-    if chosen is not None and not is_constant(chosen, X):
-        return chosen
-    # Some source fits, but the stages begin with others. So only what fits is offered.
-    limit = budget if wishes.max_cost is None else min(budget, wishes.max_cost)
-    left = None if end is None else max(end - time.monotonic(), 0.0)
-    smaller = replace(wishes, max_cost=limit, time_limit=left)
-    again = _estimator(costs, smaller, X, is_classifier=is_classifier).fit(X, y)
-    chosen = _within(_predictor(again, wishes), budget, X)
-    if chosen is None or is_constant(chosen, X):
+    chosen = predictor.with_budget(budget)
+    if is_constant(chosen, X):
         raise InvalidInputError(
             f"a budget of {budget:g} is enough for some columns, but they do not help to predict the target: "
             f"the cheapest useful model costs {rounded_up(_cheapest_useful(predictor, X))} per prediction, "
@@ -97,6 +87,7 @@ def train(
 def _estimator(costs: FeatureCosts, wishes: StagedWishes, X: Any, *, is_classifier: bool) -> Staged:
     return (BudgetClassifier if is_classifier else BudgetRegressor)(
         costs,
+        budget=wishes.budget,
         error_costs=wishes.error_costs,
         max_cost=wishes.max_cost,
         time_limit=wishes.time_limit,
@@ -104,33 +95,6 @@ def _estimator(costs: FeatureCosts, wishes: StagedWishes, X: Any, *, is_classifi
         n_jobs=wishes.n_jobs or boosting_threads(X),
         verbose=int(wishes.verbose),
     )
-
-
-def _predictor(estimator: Staged, wishes: StagedWishes) -> StagedPredictor:
-    return StagedPredictor(estimator.model_, max_cost=wishes.max_cost)
-
-
-def _within(predictor: StagedPredictor, budget: float, X: Any) -> StagedPredictor | None:
-    """The best point within a budget, on average over folds and on the training rows; None: all cost more.
-
-    Costs of folds and of the final model can differ: where a stage knows nothing about rows, either all of
-    them go on or none, and folds may disagree on that.
-    """
-    model = predictor.model
-    most = model.trade_off.within(budget)
-    for point in range(-1 if most is None else min(most, model.best), -1, -1):
-        found = _at(predictor, point)
-        if _cost(found, X) <= budget * ROUNDING:
-            return found
-    return None
-
-
-def _at(predictor: StagedPredictor, point: int) -> StagedPredictor:
-    return StagedPredictor(replace(predictor.model, point=point), max_cost=predictor.max_cost)
-
-
-def _cost(predictor: StagedPredictor, X: Any) -> float:
-    return float(predictor.simulate(X[:_ENOUGH_ROWS]).cost.mean())
 
 
 def is_constant(predictor: StagedPredictor, X: Any) -> bool:
@@ -151,8 +115,8 @@ def _refuse_if_nothing_fits(wishes: StagedWishes, costs: CostTable) -> None:
 
 
 def _cheapest_useful(predictor: StagedPredictor, X: Any) -> float:
-    points = (_at(predictor, point) for point in range(len(predictor.model.trade_off)))
-    return _cost(next(each for each in points if not is_constant(each, X)), X)
+    costs = predictor.model.trade_off.cost.tolist()
+    return float(next(cost for cost in costs if not is_constant(predictor.with_budget(cost), X)))
 
 
 def unspent(predictor: StagedPredictor, budget: float | None) -> str | None:

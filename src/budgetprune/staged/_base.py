@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -19,17 +21,26 @@ from budgetprune._estimator_rows import labels_of, refuse_infinities, rows_of, w
 from budgetprune._threads import available_cores
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import BudgetWarning, InvalidInputError
+from budgetprune.predictor._checks import check_number
 from budgetprune.problem._checks import at_least_zero
 from budgetprune.staged._columns import Columns, columns_of
-from budgetprune.staged._fit import Deadline, Work, fit_chains
-from budgetprune.staged._learner import Learner
-from budgetprune.staged._learners import LEARNERS
+from budgetprune.staged._deadline import Deadline
+from budgetprune.staged._fit import Work, fit_chains
+from budgetprune.staged._learners import LEARNERS, Candidates
 from budgetprune.staged._model import StagedModel, StageShares
 from budgetprune.staged._objective import Objective
 from budgetprune.staged._points import Score, StagedTradeOff
 from budgetprune.staged._predictor import StagedPredictor
 from budgetprune.staged._risk import TEST_SHARE, check_risk, make_promise
-from budgetprune.staged._rows import Rows, among, checked_folds, even_folds, queries_of
+from budgetprune.staged._rows import (
+    Rows,
+    checked_folds,
+    enough_folds,
+    even_folds,
+    folds_of_some,
+    in_new_order,
+    queries_of,
+)
 from budgetprune.staged._sample import Sample
 from budgetprune.staged._training import Fold
 
@@ -79,28 +90,34 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
         given = Rows(self._columns.read(X), labels, weight, queries_of(X, qid))
         random = check_random_state(self.random_state)
-        divided = None if isinstance(self.cv, int) else self._given_folds(given)
+        divided = None if isinstance(self.cv, Integral) else self._given_folds(given)
         if weight is not None and not weight.all():
             # A row without weight is as good as left out, for the folds too.
             counts = weight > 0
             given = given.take(np.flatnonzero(counts))
-            divided = None if divided is None else [among(counts, fold) for fold in divided]
+            divided = None if divided is None else folds_of_some(divided, counts)
         if len(given) < 2:
             raise InvalidInputError(f"X has n_samples={len(given)} rows that count; at least 2 are needed.")
+        # Rows may be sorted, by class for example. Where some of them are enough, the first ones are taken.
+        order = random.permutation(len(given))
+        given = given.take(order)
+        divided = None if divided is None else in_new_order(divided, order)
         tested = None
         if self.risk is not None:
             given, tested = self._set_aside(given, random)
         sample = self._sample(given.rows, given.labels, given.weight)
-        folds = divided or even_folds(random, self.cv, self._strata(sample), given.qid)
+        folds = divided or enough_folds(even_folds(random, int(self.cv), self._strata(sample), given.qid))
         objective = self._make_objective()
         work = Work(
             sample=sample,
+            row_weight=np.ones(len(given)) if given.weight is None else given.weight,
             classes=getattr(self, "classes_", None),
             costs=self._prices,
             folds=folds,
             objective=objective,
-            score=self._make_score(sample, given.qid),
-            learner=self._make_learner(),
+            score=self._make_score(sample, given),
+            candidates=self._candidates(),
+            budget=np.inf if self.budget is None else self.budget,
             max_cost=np.inf if self.max_cost is None else self.max_cost,
             keeps_everything=self.risk is not None,
             deadline=Deadline(self.time_limit),
@@ -108,8 +125,9 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             n_jobs=self._n_threads(),
             verbose=bool(self.verbose),
         )
+        self._check_score(work)
         fitted = fit_chains(work)
-        self.settings_ = fitted.settings
+        self.learner_, self.settings_ = fitted.learner.name, fitted.settings
         curve = fitted.trade_off
         best = int(np.argmax(curve.score)) if self.error_costs is None else curve.cheapest_in_all()
         model = StagedModel(
@@ -132,7 +150,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         check_risk(self.risk)
         if not is_classifier(self):
             raise InvalidInputError("risk is about labels that differ; a regressor has none.")
-        if not isinstance(self.cv, int) or given.qid is not None:
+        if not isinstance(self.cv, Integral) or given.qid is not None:
             raise InvalidInputError("risk needs rows of its own; give cv as a number, and no qid.")
         order = random.permutation(len(given))
         n_tested = max(1, round(TEST_SHARE * len(given)))
@@ -178,8 +196,26 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         """Say what errors cost."""
 
     @abstractmethod
-    def _make_score(self, sample: Sample, qid: NDArray[Any] | None) -> Score:
+    def _make_score(self, sample: Sample, given: Rows) -> Score:
         """Say how outputs are scored."""
+
+    @abstractmethod
+    def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
+        """Outputs of a model that answers all rows alike."""
+
+    def _check_score(self, work: Work) -> None:
+        """Score a constant model, so that a `scoring` that cannot work is found before any training."""
+        try:
+            work.score(work.folds[0][1], self._constant_outputs(work.sample)[work.folds[0][1]])
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"scoring={self.scoring!r} cannot score these rows: {error}") from error
+
+    def _extras(self, scorer: Any, given: Rows, rows: NDArray[np.intp]) -> dict[str, Any]:
+        """Queries and weights of rows for a scorer; a function of the user's own gets no weights."""
+        extras = {} if given.qid is None else {"qid": given.qid[rows]}
+        if given.weight is not None and hasattr(scorer, "set_score_request"):
+            extras["sample_weight"] = given.weight[rows]
+        return extras
 
     def _strata(self, sample: Sample) -> NDArray[np.intp]:
         """Groups of rows that each fold gets an equal share of."""
@@ -190,8 +226,19 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         splitter = check_cv(self.cv, given.labels, classifier=is_classifier(self))
         return checked_folds(splitter.split(given.rows, given.labels, given.qid), len(given))
 
-    def _make_learner(self) -> Learner:
-        return LEARNERS[self.learner]()
+    def _candidates(self) -> Candidates:
+        """List what may grow the trees. Forests of scikit-learn take no categories."""
+        found, categories = LEARNERS[self.learner](), self._columns.categories
+        if categories is None:
+            return found
+        if found.is_forest_required:
+            k = next(k for k, each in enumerate(categories) if each is not None)
+            name = k if self._columns.names is None else repr(self._columns.names[k])
+            raise InvalidInputError(
+                f"learner='forest' takes no categories, which column {name} has; encode them as numbers, or "
+                "choose another learner."
+            )
+        return replace(found, forest=None)
 
     def _n_threads(self) -> int:
         return available_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
@@ -199,10 +246,10 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         for name in ("budget", "max_cost", "time_limit"):
             if getattr(self, name) is not None:
-                at_least_zero(getattr(self, name), name)
+                at_least_zero(check_number(name, getattr(self, name)), name)
         if self.learner not in LEARNERS:
             raise InvalidInputError(f"learner must be one of {', '.join(LEARNERS)}; not {self.learner!r}.")
-        if isinstance(self.cv, bool | float | str | None) or (isinstance(self.cv, int) and self.cv < 2):
+        if isinstance(self.cv, bool | float | str | None) or (isinstance(self.cv, Integral) and self.cv < 2):
             raise InvalidInputError(
                 f"cv must be an integer of at least 2, or a splitter of scikit-learn; not {self.cv!r}."
             )
@@ -241,7 +288,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def stages_(self) -> tuple[StageShares, ...]:
-        """The stages at this budget: what they buy, and how many rows reach them and stop there."""
+        """The stages at this budget: what they buy, how many rows reach them and stop there, and scores."""
         check_is_fitted(self)
         return self.model_.stages()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from budgetprune.staged._expected import expected_values
 from budgetprune.staged._objective import Objective
 
 Outputs = NDArray[np.float64]
-Link = Literal["logistic", "softmax", "identity"]
+Link = Literal["logistic", "softmax", "shares", "identity"]
+# Is added to the share of each class, so that none is impossible: half of a tree of a hundred.
+LEAST_SHARE = 0.005
 # Logarithm of the largest expected squared error, about 1e200: its product with a price is finite.
 LARGEST_LOG_ERROR = 460.0
 
@@ -50,8 +52,9 @@ class Chain:
     ----------
     stages : tuple of Stage
     decay : float
-    link : {"logistic", "softmax", "identity"}
-        From scores to probabilities; "identity" for regression.
+    link : {"logistic", "softmax", "shares", "identity"}
+        From scores to probabilities. "shares": scores are shares of classes, and their powers are
+        proportional to probabilities; the scale is the exponent. "identity" for regression.
     """
 
     stages: tuple[Stage, ...]
@@ -66,7 +69,6 @@ class Chain:
         k: int,
         rows: NDArray[np.float64],
         scores: NDArray[np.float64] | None,
-        known: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
         """Compute the scores of stage `k` from those of the stage before.
 
@@ -75,27 +77,45 @@ class Chain:
         k : int
         rows : of shape (n_rows, n_features)
         scores : of the stage before, of shape (n_rows, n_outputs); None for the first stage
-        known : bool array of shape (n_features,), optional
-            Features whose values are known; where a tree tests others, the mean of both sides is taken.
         """
-        stage = self.stages[k]
-        added = _sums(stage.forest, rows, known)
+        added = _sums(self.stages[k].forest, rows)
         return added if scores is None else self.decay * scores + added
 
-    def outputs(
-        self,
-        k: int,
-        rows: NDArray[np.float64],
-        scores: NDArray[np.float64],
-        known: NDArray[np.bool_] | None = None,
-    ) -> Outputs:
+    def outputs(self, k: int, rows: NDArray[np.float64], scores: NDArray[np.float64]) -> Outputs:
         """Turn scores of stage `k` into probabilities, or into the target and its expected squared error."""
-        stage = self.stages[k]
-        if self.link == "identity":
-            assert stage.spread is not None
-            spread = _sums(stage.spread, rows, known)
+        spread = self.stages[k].spread
+        return self._outputs(k, scores, None if spread is None else _sums(spread, rows))
+
+    def outputs_if_known(self, last: int, rows: NDArray[np.float64], known: NDArray[np.bool_]) -> Outputs:
+        """Compute the outputs of a stage if some features are unknown.
+
+        Where a tree tests an unknown feature, both sides count as in training. So a score has a mean and a
+        standard deviation. The probability is averaged over both, by the usual approximation for a normal
+        distribution: the mean is divided by the square root of 1 + π/8 times the variance.
+
+        Parameters
+        ----------
+        last : number of the stage
+        rows : of shape (n_rows, n_features)
+        known : bool array of shape (n_features,)
+        """
+        scores, deviation = np.zeros(0), np.zeros(0)
+        for k, stage in enumerate(self.stages[: last + 1]):
+            added, more = _expected(stage.forest, rows, known)
+            scores = self.decay * scores + added if k else added
+            deviation = self.decay * deviation + more if k else more
+        stage = self.stages[last]
+        if self.link in ("logistic", "softmax"):
+            scores = scores / np.sqrt(1 + np.pi / 8 * (stage.scale * deviation) ** 2)
+        spread = None if stage.spread is None else _expected(stage.spread, rows, known)[0]
+        return self._outputs(last, scores, spread)
+
+    def _outputs(self, k: int, scores: NDArray[np.float64], spread: NDArray[np.float64] | None) -> Outputs:
+        if spread is not None:
             return np.column_stack([scores[:, 0], np.exp(np.minimum(spread[:, 0], LARGEST_LOG_ERROR))])
-        return probabilities(scores * stage.scale, self.link)
+        if self.link == "shares":
+            scores = log_shares(scores)
+        return probabilities(scores * self.stages[k].scale, self.link)
 
     def follow(
         self, rows: NDArray[np.float64], thresholds: NDArray[np.float64], objective: Objective, first: int = 0
@@ -139,18 +159,38 @@ class Chain:
         return stopped, final
 
 
+def link_of(forest: Forest) -> Link:
+    """Return the link of stages with such trees; forests whose trees answer with shares have none."""
+    link: Any = "shares" if forest.link == "identity" and forest.classes is not None else forest.link
+    return link  # type: ignore[no-any-return]
+
+
+def log_shares(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute logarithms of shares, which are kept away from 0."""
+    found: NDArray[np.float64] = np.log(np.maximum(shares, 0.0) + LEAST_SHARE)
+    return found
+
+
 def probabilities(scores: NDArray[np.float64], link: Link) -> Outputs:
-    """Turn scores into probabilities of classes."""
+    """Turn scores, or logarithms of shares, into probabilities of classes."""
     if link == "logistic":
         return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
     found: Outputs = softmax(scores, axis=1)
     return found
 
 
-def _sums(forest: Forest, rows: NDArray[np.float64], known: NDArray[np.bool_] | None) -> NDArray[np.float64]:
-    if known is not None and not known[forest.feature[forest.is_split]].all():
-        return expected_values(forest, rows, known)
+def _sums(forest: Forest, rows: NDArray[np.float64]) -> NDArray[np.float64]:
     found: NDArray[np.float64] = sum_values(
         rows, chunk_bounds(len(rows)), forest._packed, forest.value, forest.tree_output, forest.base
     )
     return found
+
+
+def _expected(
+    forest: Forest, rows: NDArray[np.float64], known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of scores."""
+    if known[forest.feature[forest.is_split]].all():
+        scores = _sums(forest, rows)
+        return scores, np.zeros_like(scores)
+    return expected_values(forest, rows, known)

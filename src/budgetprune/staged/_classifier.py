@@ -17,7 +17,11 @@ from budgetprune.ranking import RankingScorer
 from budgetprune.staged._base import BudgetEstimator
 from budgetprune.staged._objective import ErrorCosts, LogLoss, Objective, read_error_costs
 from budgetprune.staged._points import Score
+from budgetprune.staged._rows import Rows
 from budgetprune.staged._sample import Kind, Sample
+
+# Is added to shares of classes before some are left out.
+TINY_SHARE = 1e-12
 
 
 class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
@@ -50,11 +54,13 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         takes a little longer; there is always a model.
     class_weight : dict or "balanced", optional
         Weights of classes.
-    learner : {"auto", "lightgbm", "hist"}
-        What grows the trees: LightGBM, or scikit-learn's HistGradientBoosting. "auto": LightGBM if it is
-        installed.
+    learner : {"auto", "lightgbm", "hist", "forest"}
+        What grows the trees: LightGBM, scikit-learn's HistGradientBoosting, or a random forest, which takes
+        no categories. "auto": LightGBM if it is installed, else HistGradientBoosting; or a forest, if that
+        is clearly better on rows that it was not trained on.
     cv : int or splitter of scikit-learn
-        Folds of cross-fitting.
+        Folds of cross-fitting. A number is the largest one: no more folds are used than it takes to have
+        20,000 rows that stages were not trained on.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads. None: one for each core.
@@ -66,11 +72,14 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
     tradeoff_ : StagedTradeOff
         What each budget buys: cost and score, with their spread over the folds.
     stages_ : tuple of StageShares
-        What is bought together, in which order, and how many rows reach each stage and stop there.
+        What is bought together, in which order, how many rows reach each stage and stop there, and the score
+        if all rows stopped there.
     risk_ : Promise
         With `risk`: which points of the curve keep the promise, and what can be promised at the others.
-    settings_ : Settings
-        How the trees were grown.
+    learner_ : str
+        What has grown the trees.
+    settings_ : tuple of Settings
+        How trees may be grown: chosen for stages of few features (first), and for all features (last).
     model_ : StagedModel
         The stages and the stopping rules of all budgets.
     classes_ : array of shape (n_classes,)
@@ -147,6 +156,11 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
             )
         if self.class_weight is not None:
             of_class = compute_sample_weight(self.class_weight, labels)
+            if not np.all((of_class >= 0) & (of_class < np.inf)) or not of_class.any():
+                raise InvalidInputError(
+                    f"class_weight must hold finite numbers of at least 0, not all of them 0; not "
+                    f"{self.class_weight!r}."
+                )
             weight = of_class if weight is None else weight * of_class
         kind: Kind = "binary" if n_classes == 2 else "multiclass"
         return Sample(rows, target, weight, self._columns, kind, 1 if n_classes == 2 else n_classes)
@@ -164,7 +178,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
                 return LogLoss()
         return self._answer
 
-    def _make_score(self, sample: Sample, qid: NDArray[Any] | None) -> Score:
+    def _make_score(self, sample: Sample, given: Rows) -> Score:
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
         if self.scoring is None:
 
@@ -174,13 +188,24 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
 
             return accuracy
         scorer = get_scorer(self.scoring)
+        uses_labels = not isinstance(self._make_objective(), LogLoss)
 
         def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
+            labels = self.classes_[sample.target[rows]]
             seen = Seen(self.classes_, self._answer, outputs)
-            extras = {} if qid is None else {"qid": qid[rows]}
-            return float(scorer(seen, outputs, self.classes_[sample.target[rows]], **extras))
+            present = np.unique(sample.target[rows])
+            if not uses_labels and 1 < present.size < self.classes_.size:
+                # Measures of probabilities refuse classes that no row has; a fold may lack rare ones.
+                shares = outputs[:, present] + TINY_SHARE
+                shares = shares / shares.sum(axis=1, keepdims=True)
+                seen = Seen(self.classes_[present], self._answer, shares)
+            return float(scorer(seen, outputs, labels, **self._extras(scorer, given, rows)))
 
         return score
+
+    def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
+        share = np.bincount(sample.target, minlength=self.classes_.size) / len(sample)
+        return np.tile(share, (len(sample), 1))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Estimate the probability of each class at the stage where a row stops, (n_rows, n_classes)."""

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import ROUNDING
 from budgetprune.predictor._bounds import Told
 from budgetprune.predictor._catalogue import Catalogue
 from budgetprune.predictor._decision import Decision, Simulation
 from budgetprune.predictor._kernels import COMPLETE, NO_LABEL, STOPPED, TOO_EXPENSIVE, UNAVAILABLE, WAITING
 from budgetprune.predictor._tables import Sources
 from budgetprune.staged._model import StagedModel
+from budgetprune.staged._stopping import applied
 
 _REASONS = {
     WAITING: "waiting",
@@ -53,6 +53,11 @@ class StagedEngine(Catalogue):
             before = known
         return found
 
+    def features_of_stage(self, k: int) -> list[int]:
+        """Features that become known at a stage, and that some tree of the chain tests."""
+        found: list[int] = self._features[k].tolist()
+        return found
+
     # --- One example ----------------------------------------------------------------------------------------
 
     def run(
@@ -88,11 +93,7 @@ class StagedEngine(Catalogue):
         return stage
 
     def _outputs(self, row: NDArray[Any], known: NDArray[np.bool_], stage: int) -> NDArray[np.float64]:
-        chain, rows, scores = self.model.chain, row[np.newaxis], None
-        for k in range(stage + 1):
-            scores = chain.advance(k, rows, scores, known)
-        assert scores is not None
-        return chain.outputs(stage, rows, scores, known)
+        return self.model.chain.outputs_if_known(stage, row[np.newaxis], known)
 
     def _next(
         self,
@@ -165,16 +166,9 @@ class StagedEngine(Catalogue):
     ) -> tuple[Simulation, NDArray[np.intp]]:
         model, n_sources = self.model, self.costs.n_sources
         first = max(self._stage(self.known_from(at_hand)), 0)
-        thresholds = model.thresholds.copy()
-        paid, last = 0.0, len(self._wanted) - 1
-        for k in range(first + 1, len(self._wanted)):
-            price = float(self.sources.price[[s for s in self._wanted[k] if not at_hand[s]]].sum())
-            paid += price
-            if paid > money * ROUNDING:
-                last = k - 1
-                break
-            if price == 0:
-                thresholds[k - 1] = -np.inf  # what is free is always used
+        price = np.array([self.sources.price[each[~at_hand[each]]].sum() for each in self._wanted])
+        price[: first + 1] = 0.0
+        thresholds, last = applied(model.thresholds, price, money)
         limited = thresholds.copy()
         limited[last] = np.inf
         stage, outputs = model.chain.follow(rows, limited, model.objective, first)

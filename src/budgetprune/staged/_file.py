@@ -65,6 +65,8 @@ def _section(model: StagedModel, stages: list[Stage]) -> Sections:
         "stops": [np.pad(each, (0, width - each.size)) for each in curve.stops],
     }
     arrays |= {name: getattr(curve, name) for name in NUMBERS_OF_POINTS}
+    if curve.stage_score:
+        arrays["stage_score"] = np.concatenate(curve.stage_score)
     header = {
         "objective": _name_of(model.objective),
         "price": model.objective.price if isinstance(model.objective, SquaredError) else 1.0,

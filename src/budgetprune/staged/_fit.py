@@ -9,25 +9,52 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from tqdm import tqdm
 
 from budgetprune.costs import ROUNDING, CostTable
 from budgetprune.forest import Forest
-from budgetprune.staged._chain import Chain, Link, Stage, probabilities
-from budgetprune.staged._learner import Learner, Task
+from budgetprune.staged._calibration import best_scale
+from budgetprune.staged._chain import Chain, Stage, link_of, probabilities
+from budgetprune.staged._choice import Comparison, choose_learner
+from budgetprune.staged._deadline import Deadline
+from budgetprune.staged._forest import log_odds
+from budgetprune.staged._learner import FEWEST_ROUNDS, Learner, Task
+from budgetprune.staged._learners import Candidates
 from budgetprune.staged._objective import Objective
-from budgetprune.staged._order import MOST_ROWS, Shop, Step, Trials, join_steps, order_sources
+from budgetprune.staged._order import (
+    MOST_ROWS,
+    Shop,
+    Step,
+    Trials,
+    join_steps,
+    order_sources,
+    promising_columns,
+)
 from budgetprune.staged._points import Crossed, Score, StagedTradeOff, trade_off
+from budgetprune.staged._recheck import without_surprises
+from budgetprune.staged._rows import among
 from budgetprune.staged._sample import Sample, Settings, Validation, mean_loss
 from budgetprune.staged._settings import LAST, choose_settings
 from budgetprune.staged._stopping import Evidence
-from budgetprune.staged._training import CrossFitted, Fold, Plan, Trainer
+from budgetprune.staged._training import CrossFitted, Fold, Plan, Trainer, speed_up
 
 MOST_STAGES = 20
+# If the time is limited, there are fewer stages, so that each has time for so many rounds.
+FEWEST_STAGES, ROUNDS_OF_STAGE = 5, 40
 # Exponents of prices in the order of sources, tried if prices differ: what a source saves per unit of price,
 # and one with which cheap sources come first, for small budgets.
 EXPONENTS = (1.0, 2.0)
+# Sources of a model by which the settings of early stages are chosen.
+N_FEW = 5
+# Shares of the time that is left, if it is limited: for the settings, then for the orders of sources.
+FOR_SETTINGS, FOR_ORDERS = 0.2, 0.3
+# Share of the time for all of the training; the rest is for the curve.
+FOR_TRAINING = 0.9
+# Time that a further chain takes at least, as a share of the time of the last one.
+SHORTEST = 0.2
+# For budgets that are too small for these orders: the exponent, and how many orders begin with ever cheaper
+# sources. Five powers of the largest prices are finite.
+CHEAPER_EXPONENT, MOST_CHEAPER = 5.0, 4
 # Losses of few rows are noisy. They are mixed with what the best stage expects them to be, which counts as
 # much as this many rows.
 SOFT_ROWS = 1000
@@ -41,23 +68,15 @@ class Fitted:
     ----------
     chains : tuple of Chain
     trade_off : StagedTradeOff
-    settings : Settings
+    learner : what has grown the stages
+    settings : tuple of Settings
+        That were tried for each stage.
     """
 
     chains: tuple[Chain, ...]
     trade_off: StagedTradeOff
-    settings: Settings
-
-
-class Deadline:
-    """A limit of time; None: none."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._end = np.inf if seconds is None else time.monotonic() + seconds
-
-    def is_over(self) -> bool:
-        """Whether the time is over."""
-        return time.monotonic() >= self._end
+    learner: Learner
+    settings: tuple[Settings, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +86,17 @@ class Work:
     Attributes
     ----------
     sample : Sample
+        Its weights count in training and for losses; with class weights, they depend on the class.
+    row_weight : float64 array of shape (n_rows,)
+        Weights of the rows in average costs, whatever their class is.
     classes : what they are called, or None
     costs : CostTable
     folds : of cross-fitting
+        Rows that are tested in none of them have a part in training only.
     objective : Objective
     score : of cross-fitted outputs
-    learner : Learner
+    candidates : what may grow the trees
+    budget : what rows may cost on average
     max_cost : what a row may cost, at most
     keeps_everything : whether the point at which all rows buy everything is on the curve in any case
     deadline : Deadline
@@ -81,12 +105,14 @@ class Work:
     """
 
     sample: Sample
+    row_weight: NDArray[np.float64]
     classes: NDArray[Any] | None
     costs: CostTable
     folds: Sequence[Fold]
     objective: Objective
     score: Score
-    learner: Learner
+    candidates: Candidates
+    budget: float
     max_cost: float
     keeps_everything: bool
     deadline: Deadline
@@ -94,64 +120,135 @@ class Work:
     n_jobs: int
     verbose: bool
 
+    def of_rows(self, rows: NDArray[np.intp]) -> Work:
+        """Return the same for some of the rows, which are numbered anew."""
+        counts = np.zeros(len(self.sample), dtype=np.bool_)
+        counts[rows] = True
+        return replace(
+            self,
+            sample=self.sample.take(rows),
+            row_weight=self.row_weight[rows],
+            folds=[among(counts, fold) for fold in self.folds],
+            score=lambda some, outputs: self.score(rows[some], outputs),
+        )
+
 
 def fit_chains(work: Work) -> Fitted:
     """Order the sources, train the stages, and learn when to stop."""
-    is_offered = work.costs.price <= work.max_cost
+    is_offered = work.costs.needed_by(np.flatnonzero(work.costs.price_alone <= work.max_cost * ROUNDING))
     shop = Shop(work.costs, is_offered)
-    train, test = _few_rows(work)
-    settings = choose_settings(work.learner, train, test, shop, work.n_jobs, work.deadline.is_over)
-    trials = Trials(work.learner, settings, train, test, work.n_jobs, work.deadline.is_over)
+    train, test = _few_rows(work, MOST_ROWS)
+    boosted = work.candidates.boosted
+    deadline = work.deadline.share(FOR_TRAINING)
+    trials = Trials(boosted, Settings(), train, test, work.n_jobs, deadline.share(FOR_SETTINGS))
+    columns = shop.offered_columns()
+    # Early stages have few features, which need other trees than many.
+    few = choose_settings(trials, promising_columns(trials, shop, N_FEW))
+    trials = replace(trials, settings=choose_settings(trials, columns))
+    learner, settings = choose_learner(
+        work.candidates, Comparison(trials, columns, work.sample, work.folds, work.seed)
+    )
+    all_settings = tuple(dict.fromkeys([few, settings])) if learner is boosted else (settings,)
+    # Each class has trees of its own. That takes time, and orders need many trials.
+    train, test = _few_rows(work, int(MOST_ROWS / np.sqrt(work.sample.n_outputs)))
+    trials = Trials(boosted, few, train, test, work.n_jobs, deadline.share(FOR_ORDERS))
     orders = [
         order_sources(trials, Shop(work.costs, is_offered), exponent)
         for exponent in _exponents(work.costs.price[is_offered])
     ]
     orders += _cheaper_orders(trials, work, orders)
-    made = (_plan(work, within(order, work.max_cost)) for order in orders)
+    tested = np.sort(np.concatenate([test for _, test in work.folds]))
+    judged = work.of_rows(tested)
+    n_stages = _n_stages(work, trials, len(orders))
+    made = (_plan(work, within(work.costs, order, work.max_cost), n_stages) for order in orders)
     plans = list({plan.sources: plan for plan in made}.values())
     chains: list[Chain] = []
     crossed: list[Crossed] = []
     n_steps = sum(len(plan.sources) for plan in plans) * (len(work.folds) + 1)
     with tqdm(total=n_steps, desc="stages", disable=not work.verbose) as bar:
-        for plan in plans:
-            if chains and work.deadline.is_over():
-                break
-            trainer = Trainer(
-                work.learner, settings, work.seed, work.n_jobs, bar.update, work.deadline.is_over, LAST
-            )
+        shortest = 0.0
+        # What fits into the budget is trained even if the time is over.
+        wanted = next((plan for plan in plans if _first_price(work, plan) <= work.budget * ROUNDING), None)
+        for i, plan in enumerate(plans):
+            # One more chain takes some time, even if its rounds are as few as can be.
+            if chains and plan is not wanted and deadline.left() < shortest:
+                continue
+            began = time.monotonic()
+            limit = deadline.share(1 / (len(plans) - i))
+            trainer = Trainer(learner, all_settings, work.seed, work.n_jobs, bar.update, limit, LAST)
             found = trainer.cross_fit(plan, work.sample, work.folds)
-            chain, seen = _assemble(work, found, settings)
+            chain, seen = _assemble(judged, found.of_rows(tested), trainer)
             chains.append(chain)
             crossed.append(seen)
-    curve = trade_off(crossed, work.folds, work.score, keeps_everything=work.keeps_everything)
-    return Fitted(tuple(chains), curve, settings)
+            shortest = SHORTEST * (time.monotonic() - began)
+    curve = trade_off(crossed, judged.folds, judged.score, keeps_everything=work.keeps_everything)
+    rows = replace(judged.sample, weight=judged.row_weight)
+    curve = without_surprises(curve, chains, rows, work.objective, work.costs)
+    return Fitted(tuple(chains), curve, learner, all_settings)
 
 
-def _cheaper_orders(trials: Trials, work: Work, orders: list[list[Step]]) -> list[list[Step]]:
-    """Order the sources that are cheaper than what all others begin with, for budgets below that."""
+def _cheaper_orders(trials: Trials, work: Work, orders: Sequence[list[Step]]) -> list[list[Step]]:
+    """Order the sources that are cheaper than what all others begin with, for budgets below that.
+
+    A budget that is asked for has an order of what fits into it, by what a source saves per price. Others
+    follow, each of sources that are cheaper than what the one before begins with.
+    """
     first = min((order[0].price for order in orders if order), default=0.0)
-    is_cheaper = (work.costs.price < first) & (work.costs.price <= work.max_cost)
-    shop = Shop(work.costs, is_cheaper)
-    if not any(step.price < first for step in shop.steps()):
+    found: list[list[Step]] = []
+    if work.budget < first:
+        found += _order_up_to(trials, work, work.budget * ROUNDING, EXPONENTS[0])
+    while len(found) < MOST_CHEAPER:
+        first = min([first, *(order[0].price for order in found)])
+        more = _order_up_to(trials, work, first / ROUNDING, EXPONENTS[-1] if not found else CHEAPER_EXPONENT)
+        if not more:
+            break
+        found += more
+    return found
+
+
+def _order_up_to(trials: Trials, work: Work, limit: float, exponent: float) -> list[list[Step]]:
+    """Order the sources of the features that cost no more than a limit; no order if none of them helps."""
+    alone = work.costs.price_alone
+    is_cheap = alone <= min(limit, work.max_cost)
+    if not np.any(is_cheap & (alone > 0)):
         return []
-    order = order_sources(trials, shop, EXPONENTS[-1])
-    return [order] if order and order[0].price < first else []
+    order = order_sources(trials, Shop(work.costs, work.costs.needed_by(np.flatnonzero(is_cheap))), exponent)
+    return [order] if order and order[0].price <= limit else []
 
 
-def within(order: list[Step], max_cost: float) -> list[Step]:
-    """Leave out the steps that do not fit into a limit any more, once those before are bought."""
-    kept, cost = [], 0.0
+def _first_price(work: Work, plan: Plan) -> float:
+    """Return the price of the first stage that buys something."""
+    return float(next((work.costs.price[list(each)].sum() for each in plan.sources if each), np.inf))
+
+
+def within(costs: CostTable, order: Sequence[Step], max_cost: float) -> list[Step]:
+    """Leave out the features that do not fit into a limit any more, once those before are bought.
+
+    A feature that fits buys all that it needs, also what it shares with features that are left out.
+    """
+    if max_cost == np.inf:
+        return list(order)
+    planned, bought = Shop(costs), Shop(costs)
+    kept: list[Step] = []
+    paid = 0.0
     for step in order:
-        if cost + step.price <= max_cost * ROUNDING:
-            kept.append(step)
-            cost += step.price
+        before = planned.columns()
+        planned.buy(step)
+        for feature in np.setdiff1d(planned.columns(), before).tolist():
+            needs = costs.needs[costs.needs_start[feature] : costs.needs_start[feature + 1]]
+            sources = tuple(needs[~bought.has[needs]].tolist())
+            price = float(costs.price[list(sources)].sum())
+            if sources and paid + price <= max_cost * ROUNDING:
+                kept.append(Step(sources, price))
+                bought.buy(kept[-1])
+                paid += price
     return kept
 
 
-def _few_rows(work: Work) -> tuple[Sample, Sample]:
+def _few_rows(work: Work, most: int) -> tuple[Sample, Sample]:
     """Rows on which settings and orders are tried: those of the first fold, or some of them."""
     train, test = work.folds[0]
-    return work.sample.take(train[:MOST_ROWS]), work.sample.take(test[:MOST_ROWS])
+    return work.sample.take(train[:most]), work.sample.take(test[:most])
 
 
 def _exponents(price: NDArray[np.float64]) -> tuple[float, ...]:
@@ -159,9 +256,22 @@ def _exponents(price: NDArray[np.float64]) -> tuple[float, ...]:
     return EXPONENTS if paid.size and paid.max() > 1.01 * paid.min() else EXPONENTS[:1]
 
 
-def _plan(work: Work, order: list[Step]) -> Plan:
+def _n_stages(work: Work, trials: Trials, n_chains: int) -> int:
+    """Choose how many stages there may be: each should have time for enough rounds."""
+    left = work.deadline.left()
+    if left == np.inf:
+        return MOST_STAGES
+    began = time.monotonic()
+    trials.grow(Shop(work.costs).offered_columns(), None, FEWEST_ROUNDS)
+    seconds = (time.monotonic() - began) / FEWEST_ROUNDS * len(work.sample) / len(trials.train)
+    n_times = n_chains * (len(work.folds) + 2) / speed_up(work.n_jobs)
+    most = left / max(seconds * n_times * ROUNDS_OF_STAGE, 1e-9)
+    return int(np.clip(most, FEWEST_STAGES, MOST_STAGES))
+
+
+def _plan(work: Work, order: list[Step], n_stages: int) -> Plan:
     shop = Shop(work.costs)
-    sources = [(), *join_steps(order, MOST_STAGES)]
+    sources = [(), *join_steps(order, n_stages)]
     columns = []
     for each in sources:
         shop.has[list(each)] = True
@@ -169,10 +279,10 @@ def _plan(work: Work, order: list[Step]) -> Plan:
     return Plan(tuple(sources), tuple(columns))
 
 
-def _assemble(work: Work, found: CrossFitted, settings: Settings) -> tuple[Chain, Crossed]:
+def _assemble(work: Work, found: CrossFitted, trainer: Trainer) -> tuple[Chain, Crossed]:
     """Calibrate the stages, and collect what cross-fitting saw."""
     sample, objective, shop = work.sample, work.objective, Shop(work.costs)
-    link: Link = {"binary": "logistic", "multiclass": "softmax"}.get(sample.kind, "identity")  # type: ignore[assignment]
+    link = link_of(found.forests[0])
     stages, outputs, losses = [], [], []
     for k, sources in enumerate(_needed_sources(work.costs, found.forests)):
         stage = Stage(sources, replace(found.forests[k], classes=work.classes))
@@ -180,28 +290,29 @@ def _assemble(work: Work, found: CrossFitted, settings: Settings) -> tuple[Chain
         if not stage.forest.n_splits and k == 0:
             # All rows are told the same. Folds must not differ in it: a rule could tell them apart.
             scores = np.tile(stage.forest.base, (len(sample), 1))
+            scores = log_odds(scores) if link == "shares" else scores
         if link == "identity":
             # Not all features of the plan: what no tree tests is not bought.
             shop.has[list(sources)] = True
-            stage, seen = _with_spread(work, stage, shop.columns(), scores, settings)
+            stage, seen = _with_spread(work, stage, shop.columns(), scores, trainer)
         else:
-            stage = replace(stage, scale=_calibration(sample, scores))
-            seen = probabilities(scores * stage.scale, link)
+            stage = replace(stage, scale=best_scale(sample, scores))
+            seen = probabilities(scores * stage.scale, "logistic" if sample.kind == "binary" else "softmax")
         stages.append(stage)
         outputs.append(seen)
         losses.append(mean_loss(sample, scores * stage.scale))
     # By the loss of training, which is less noisy than errors are.
     best = int(np.argmin(losses))
     price = np.array([work.costs.price[list(stage.sources)].sum() for stage in stages])
-    weight = np.ones(len(sample)) if sample.weight is None else sample.weight
-    loss = np.column_stack([objective.loss(each, sample.target) for each in outputs])
+    weight = _loss_weight(work)
+    loss = weight * np.column_stack([objective.loss(each, sample.target) for each in outputs])
     evidence = Evidence(
         np.column_stack([objective.uncertainty(each) for each in outputs]),
-        _smoothed(loss, outputs, objective, best),
+        _smoothed(loss, weight, outputs, objective, best),
         price,
-        weight,
+        work.row_weight,
     )
-    return Chain(tuple(stages), work.learner.decay, link), Crossed(evidence, loss, outputs)
+    return Chain(tuple(stages), trainer.learner.decay, link), Crossed(evidence, loss, outputs)
 
 
 def _needed_sources(costs: CostTable, forests: Sequence[Forest]) -> list[tuple[int, ...]]:
@@ -215,28 +326,32 @@ def _needed_sources(costs: CostTable, forests: Sequence[Forest]) -> list[tuple[i
     return found
 
 
+def _loss_weight(work: Work) -> NDArray[np.float64]:
+    """By how much the errors of each row count because of its class, 1 on average; of shape (n_rows, 1)."""
+    if work.sample.weight is None:
+        return np.ones((len(work.sample), 1))
+    weight = work.sample.weight / work.row_weight
+    return np.asarray(weight[:, np.newaxis] / np.average(weight, weights=work.row_weight))
+
+
 def _smoothed(
-    loss: NDArray[np.float64], outputs: Sequence[NDArray[np.float64]], objective: Objective, best: int
+    loss: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    outputs: Sequence[NDArray[np.float64]],
+    objective: Objective,
+    best: int,
 ) -> NDArray[np.float64]:
     """Mix losses by the labels with losses that the best stage expects."""
-    soft = np.column_stack([objective.soft_loss(each, outputs[best]) for each in outputs])
+    soft = weight * np.column_stack([objective.soft_loss(each, outputs[best]) for each in outputs])
     share = SOFT_ROWS / (SOFT_ROWS + len(loss))
     return (1 - share) * loss + share * soft
 
 
-def _calibration(sample: Sample, scores: NDArray[np.float64]) -> float:
-    """Find the factor of the scores with which probabilities fit rows best that were not trained on."""
-    found = minimize_scalar(
-        lambda log_scale: mean_loss(sample, np.exp(log_scale) * scores), bounds=(-2, 1), method="bounded"
-    )
-    return float(np.exp(found.x))
-
-
 def _with_spread(
-    work: Work, stage: Stage, columns: NDArray[np.intp], scores: NDArray[np.float64], settings: Settings
+    work: Work, stage: Stage, columns: NDArray[np.intp], scores: NDArray[np.float64], trainer: Trainer
 ) -> tuple[Stage, NDArray[np.float64]]:
     """Learn the expected squared error of a stage from the errors on rows that it was not trained on."""
-    sample = work.sample
+    sample, learner, settings = work.sample, trainer.learner, trainer.settings[0]
     error = (sample.target - scores[:, 0]) ** 2
     least = max(1e-6 * float(error.mean()), np.finfo(np.float64).tiny)
     squares = replace(sample, target=np.maximum(error, least), kind="positive")
@@ -254,9 +369,9 @@ def _with_spread(
             n_threads=work.n_jobs,
             is_over=work.deadline.is_over,
         )
-        grown = work.learner.grow(task)
+        grown = learner.grow(task)
         n_rounds = max(grown.n_rounds, 1)
         seen[test] = grown.scores(sample.rows[test])[:, 0]
-    final = work.learner.grow(Task(squares, columns, None, n_rounds, simple, n_threads=work.n_jobs))
+    final = learner.grow(Task(squares, columns, None, n_rounds, simple, n_threads=work.n_jobs))
     outputs = np.column_stack([scores[:, 0], np.exp(seen)])
     return replace(stage, spread=final.forest()), outputs

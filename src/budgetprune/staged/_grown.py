@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune._threads import kernel_threads
 from budgetprune.forest import Forest
 from budgetprune.staged._columns import Columns
 from budgetprune.staged._sample import Grown, Kind, Sample, Scores
@@ -89,6 +90,12 @@ def best_constant(sample: Sample) -> NDArray[np.float64]:
         return np.asarray(share[1:] - share[:1] if sample.n_outputs == 1 else share - share.mean())
     mean = np.average(sample.target, weights=sample.weight)
     return np.array([np.log(mean) if sample.kind == "positive" else mean])
+
+
+def scores_of(forest: Forest, rows: NDArray[np.float64]) -> Scores:
+    """Compute scores with one thread: several models are tried at the same time, on few rows each."""
+    with kernel_threads(1):
+        return forest.scores(rows)
 
 
 def on_all_features(forest: Forest, columns: NDArray[np.intp], about: Columns) -> Forest:

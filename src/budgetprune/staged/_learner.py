@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from budgetprune.staged._sample import Grown, Sample, Scores, Settings, Validati
 
 # Training ends if the loss on other rows has not fallen for this many rounds.
 PATIENCE = 20
+# Rounds that are trained even if the time is over.
+FEWEST_ROUNDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,20 +54,27 @@ class Learner(ABC):
 
     Attributes
     ----------
+    name : str
+        As users call it.
     decay : float
         By what a stage multiplies the scores of the stage before, which its trees add to. 0: each stage is a
         model of its own.
     """
 
-    decay: float
+    name: ClassVar[str]
+    decay: ClassVar[float]
 
     def grow(self, task: Task) -> Grown:
         """Grow trees that add to the scores that they are started with."""
         if not task.columns.size:
-            return Constant(task.sample, task.start)
+            return self._constant(task)
         # Threads that have little to do wait for each other longer than they work.
         n_values = len(task.sample) * task.columns.size
         return self._grow(replace(task, n_threads=min(task.n_threads, max(1, n_values // VALUES_PER_THREAD))))
+
+    def _constant(self, task: Task) -> Grown:
+        """Answer all rows alike."""
+        return Constant(task.sample, task.start)
 
     @abstractmethod
     def _grow(self, task: Task) -> Grown:

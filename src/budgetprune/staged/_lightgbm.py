@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.staged._grown import Constant, on_all_features
-from budgetprune.staged._learner import PATIENCE, Learner, Task
+from budgetprune.staged._calibration import RunningLoss
+from budgetprune.staged._grown import on_all_features
+from budgetprune.staged._learner import FEWEST_ROUNDS, PATIENCE, Learner, Task
 from budgetprune.staged._sample import Grown, Sample, Scores
 
-_FEWEST_ROUNDS = 5
+# Logarithms of probabilities are finite.
+_LEAST_SHARE = 1e-15
+# A stage that starts with half of a score is, once calibrated, as good as the one before. Its first rounds
+# restore the score, which the loss does not show; they are this many, divided by the learning rate.
+_RESTORED, _LARGE = 3.0, 1e3
 
 
 class _GrownByLightGBM(Grown):
@@ -34,6 +40,7 @@ class LightGBMLearner(Learner):
 
     # Measured on design rows of MiniBooNE: independent stages (0) need 120 rounds each for the same curve for
     # which 0.5 needs 70; with 1, later stages are less accurate.
+    name = "lightgbm"
     decay = 0.5
 
     _OBJECTIVES: ClassVar = {
@@ -49,23 +56,30 @@ class LightGBMLearner(Learner):
         data = _dataset(task.sample, task.columns, task.start)
 
         def end_in_time(env: Any) -> None:
-            if env.iteration + 1 >= _FEWEST_ROUNDS and task.is_over():
+            if env.iteration + 1 >= FEWEST_ROUNDS and task.is_over():
                 raise lgb.callback.EarlyStopException(env.iteration, env.evaluation_result_list or [])
 
         callbacks: list[Any] = [end_in_time]
+        parameters = self._parameters(task)
         watched: list[Any] = []
+        measured = None
         if task.validation is not None and task.n_rounds is None:
-            watched = [_dataset(task.validation.sample, task.columns, task.validation.start, data)]
+            seen = task.validation.sample
+            watched = [_dataset(seen, task.columns, task.validation.start, data)]
             callbacks.append(lgb.early_stopping(PATIENCE, verbose=False))
+            if seen.kind in ("binary", "multiclass"):
+                # Stages are calibrated, so that more rounds may help even if they are too sure of themselves.
+                measured, parameters["metric"] = _calibrated_loss(task, seen), "none"
         booster = lgb.train(
-            self._parameters(task),
+            parameters,
             data,
             num_boost_round=task.n_rounds or task.settings.most_rounds,
             valid_sets=watched,
+            feval=measured,
             callbacks=callbacks,
         )
         if not booster.num_trees():
-            return Constant(task.sample, task.start)
+            return self._constant(task)
         return _GrownByLightGBM(booster, task.columns, task.sample)
 
     def _parameters(self, task: Task) -> dict[str, Any]:
@@ -93,6 +107,26 @@ class LightGBMLearner(Learner):
         if isinstance(grown, _GrownByLightGBM):
             found[grown._columns] = grown.booster.feature_importance("gain")
         return found
+
+
+def _calibrated_loss(
+    task: Task, seen: Sample
+) -> Callable[[NDArray[np.float64], Any], tuple[str, float, bool]]:
+    """Make a metric for LightGBM: the loss of calibrated probabilities."""
+    loss = RunningLoss(seen)
+    n_left = 0 if task.start is None else int(_RESTORED / task.settings.learning_rate)
+
+    def measure(shares: NDArray[np.float64], _: Any) -> tuple[str, float, bool]:
+        nonlocal n_left
+        if seen.kind == "binary":
+            shares = np.column_stack([1 - shares, shares])
+        found = loss(np.log(np.maximum(shares, _LEAST_SHARE)))
+        if n_left:
+            n_left -= 1
+            found += _LARGE * (1 + n_left)  # falls from round to round, so that training goes on
+        return "calibrated loss", found, False
+
+    return measure
 
 
 def _dataset(sample: Sample, columns: NDArray[np.intp], start: Scores | None, reference: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,9 +13,9 @@ from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor._checks import check_number
-from budgetprune.staged._chain import Chain
+from budgetprune.staged._chain import Chain, Stage
 from budgetprune.staged._join import join_forests
-from budgetprune.staged._objective import ErrorCosts, Objective
+from budgetprune.staged._objective import ErrorCosts, Objective, SquaredError
 from budgetprune.staged._points import StagedTradeOff
 
 
@@ -28,6 +29,7 @@ class StageShares:
     price : of these sources
     cost : of all sources up to here
     reached, stops : shares of the rows
+    score : if all rows stopped here; NaN in model files that do not tell it
     """
 
     sources: tuple[str, ...]
@@ -35,6 +37,7 @@ class StageShares:
     cost: float
     reached: float
     stops: float
+    score: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +75,14 @@ class StagedModel:
     def chain(self) -> Chain:
         """The chain that is in use."""
         return self.chains[int(self.trade_off.chain[self.point])]
+
+    @property
+    def has_error_costs(self) -> bool:
+        """Whether errors have a price other than 1."""
+        if isinstance(self.objective, SquaredError):
+            return self.objective.price != 1
+        assert self.answer is not None
+        return not np.array_equal(self.answer.cost, 1 - np.eye(len(self.answer.cost)))
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
@@ -127,7 +138,7 @@ class StagedModel:
         stops[n_stages - 1] = stops[n_stages - 1 :].sum()
         stops = stops[:n_stages]
         reached = np.cumsum(stops[::-1])[::-1]
-        names, price, paid = self.costs.source_names, self.costs.price, self.paid
+        names, price, paid, score = self.costs.source_names, self.costs.price, self.paid, self._stage_score()
         return tuple(
             StageShares(
                 tuple(names[s] for s in stage.sources),
@@ -135,9 +146,15 @@ class StagedModel:
                 float(paid[k]),
                 float(reached[k]),
                 float(stops[k]),
+                float(score[k]),
             )
             for k, stage in enumerate(self.chain.stages[:n_stages])
         )
+
+    def _stage_score(self) -> NDArray[np.float64]:
+        """Score if all rows stop at a stage of the chain in use, by stage; NaN if it is not known."""
+        known, number = self.trade_off.stage_score, int(self.trade_off.chain[self.point])
+        return known[number] if known else np.full(len(self.chain), np.nan)
 
     def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         """Turn outputs into labels, or into targets."""
@@ -148,8 +165,14 @@ class StagedModel:
 
     def trees(self, n_stages: int | None = None) -> Forest:
         """Join the trees of the first stages, or of all: says which features are tested, not the answers."""
-        stages = self.chain.stages[:n_stages]
-        return join_forests(
-            [stage.forest for stage in stages]
-            + [stage.spread for stage in stages if stage.spread is not None]
-        )
+        return _join_stages(self.chain.stages[:n_stages])
+
+    def all_trees(self) -> Forest:
+        """Join the trees of all chains; see `trees`."""
+        return _join_stages([stage for chain in self.chains for stage in chain.stages])
+
+
+def _join_stages(stages: Sequence[Stage]) -> Forest:
+    return join_forests(
+        [stage.forest for stage in stages] + [stage.spread for stage in stages if stage.spread is not None]
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune._threads import map_in_threads
 from budgetprune.costs import CostTable
+from budgetprune.staged._deadline import Deadline
 from budgetprune.staged._learner import Learner, Task
 from budgetprune.staged._sample import Grown, Sample, Scores, Settings, mean_loss
 
@@ -101,7 +101,7 @@ class Trials:
     train: Sample
     test: Sample
     n_threads: int
-    is_over: Callable[[], bool]
+    deadline: Deadline
 
     def grow(self, columns: NDArray[np.intp], start: Scores | None, n_rounds: int) -> Grown:
         """Grow a model on the training rows."""
@@ -113,7 +113,7 @@ class Trials:
                 n_rounds,
                 self.settings,
                 n_threads=self.n_threads,
-                is_over=self.is_over,
+                is_over=self.deadline.is_over,
             )
         )
 
@@ -134,7 +134,7 @@ def order_sources(trials: Trials, shop: Shop, exponent: float) -> list[Step]:
     order: list[Step] = []
     now = trials.grow(shop.columns(), None, N_ROUNDS)
     start, seen = now.scores(trials.train.rows), now.scores(trials.test.rows)
-    while len(order) < N_TRIED_STEPS and not trials.is_over():
+    while len(order) < N_TRIED_STEPS and not trials.deadline.is_over():
         best = _best_step(trials, shop, start, seen, exponent, N_CANDIDATES if order else N_FIRST_CANDIDATES)
         if best is None:
             break
@@ -161,7 +161,7 @@ def _best_step(
     candidates = [i for i in np.argsort(-worth, kind="stable")[:n_candidates].tolist() if worth[i] > 0]
 
     def attempt(i: int) -> tuple[float, Step, Grown] | None:
-        if trials.is_over() and i != candidates[0]:
+        if trials.deadline.is_over() and i != candidates[0]:
             return None
         step = steps[i]
         grown = trials.grow(shop.columns(step.sources), decayed, N_ROUNDS)
@@ -188,6 +188,14 @@ def _rest(trials: Trials, shop: Shop, start: Scores, exponent: float) -> list[St
             shop.buy(steps[i])
             order.append(steps[i])
     return order
+
+
+def promising_columns(trials: Trials, shop: Shop, n_steps: int) -> NDArray[np.intp]:
+    """Columns that are available after the steps that have the largest gains per price."""
+    steps = shop.steps()
+    worth = shop.gains(steps, _feature_gains(trials, shop, None)) / _power(steps, 1.0)
+    best = np.argsort(-worth, kind="stable")[:n_steps].tolist()
+    return shop.columns(tuple(source for i in best for source in steps[i].sources))
 
 
 def _feature_gains(trials: Trials, shop: Shop, start: Scores | None) -> NDArray[np.float64]:

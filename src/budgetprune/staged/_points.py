@@ -42,6 +42,9 @@ class StagedTradeOff:
         By stage: a row goes on if its uncertainty is above.
     stops : tuple of float64 arrays
         By stage: the share of the rows that stop there.
+    stage_score : tuple of float64 arrays
+        For each chain, not for each point: the score if all rows stop at a stage, by stage. Empty if it is
+        not known.
     """
 
     cost: NDArray[np.float64]
@@ -53,6 +56,7 @@ class StagedTradeOff:
     chain: NDArray[np.intp]
     thresholds: tuple[NDArray[np.float64], ...]
     stops: tuple[NDArray[np.float64], ...]
+    stage_score: tuple[NDArray[np.float64], ...] = ()
 
     def __len__(self) -> int:
         return self.cost.size
@@ -85,7 +89,7 @@ class StagedTradeOff:
         chosen |= {
             name: tuple(getattr(self, name)[i] for i in points.tolist()) for name in ("thresholds", "stops")
         }
-        return StagedTradeOff(**chosen)
+        return StagedTradeOff(**chosen, stage_score=self.stage_score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +148,8 @@ def _points_of(number: int, crossed: Crossed, folds: Sequence[Fold], score: Scor
         chain=np.full(len(rules), number),
         thresholds=tuple(rules),
         stops=tuple(stops),
+        # The rules by which all rows stop at the same stage come last.
+        stage_score=(mean[1, lams.size :],),
     )
 
 

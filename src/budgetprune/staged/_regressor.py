@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from budgetprune.ranking import ndcg_scorer
 from budgetprune.staged._base import BudgetEstimator
 from budgetprune.staged._objective import LARGEST_PRICE, Objective, SquaredError
 from budgetprune.staged._points import Score
+from budgetprune.staged._rows import Rows
 from budgetprune.staged._sample import Sample
 
 
@@ -41,11 +43,13 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
     time_limit : float, optional
         Seconds for training. When they are over, what has begun is finished with fewer trees, so that it
         takes a little longer; there is always a model.
-    learner : {"auto", "lightgbm", "hist"}
-        What grows the trees: LightGBM, or scikit-learn's HistGradientBoosting. "auto": LightGBM if it is
-        installed.
+    learner : {"auto", "lightgbm", "hist", "forest"}
+        What grows the trees: LightGBM, scikit-learn's HistGradientBoosting, or a random forest, which takes
+        no categories. "auto": LightGBM if it is installed, else HistGradientBoosting; or a forest, if that
+        is clearly better on rows that it was not trained on.
     cv : int or splitter of scikit-learn
-        Folds of cross-fitting.
+        Folds of cross-fitting. A number is the largest one: no more folds are used than it takes to have
+        20,000 rows that stages were not trained on.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads. None: one for each core.
@@ -57,11 +61,14 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
     tradeoff_ : StagedTradeOff
         What each budget buys: cost and score, with their spread over the folds.
     stages_ : tuple of StageShares
-        What is bought together, in which order, and how many rows reach each stage and stop there.
+        What is bought together, in which order, how many rows reach each stage and stop there, and the score
+        if all rows stopped there.
     risk_ : Promise
         With `risk`: which points of the curve keep the promise, and what can be promised at the others.
-    settings_ : Settings
-        How the trees were grown.
+    learner_ : str
+        What has grown the trees.
+    settings_ : tuple of Settings
+        How trees may be grown: chosen for stages of few features (first), and for all features (last).
     model_ : StagedModel
         The stages and the stopping rules of all budgets.
     """
@@ -95,16 +102,17 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
 
     def _make_objective(self) -> Objective:
         price = 1.0 if self.error_costs is None else self.error_costs
-        if not isinstance(price, int | float) or not 0 < price <= LARGEST_PRICE:
+        is_number = isinstance(price, Real) and not isinstance(price, bool)
+        if not is_number or not 0 < float(price) <= LARGEST_PRICE:
             raise InvalidInputError(
                 "error_costs must be a positive number, the price of a unit of squared error, up to "
                 f"{LARGEST_PRICE:g}; not {price!r}."
             )
         return SquaredError(float(price))
 
-    def _make_score(self, sample: Sample, qid: NDArray[Any] | None) -> Score:
+    def _make_score(self, sample: Sample, given: Rows) -> Score:
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
-        if self.scoring is None and qid is None:
+        if self.scoring is None and given.qid is None:
             total = np.average(
                 (sample.target - np.average(sample.target, weights=weight)) ** 2, weights=weight
             )
@@ -118,10 +126,14 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
         scorer = ndcg_scorer() if self.scoring is None else get_scorer(self.scoring)
 
         def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-            extras = {} if qid is None else {"qid": qid[rows]}
+            extras = self._extras(scorer, given, rows)
             return float(scorer(Seen(outputs), outputs, sample.target[rows], **extras))
 
         return score
+
+    def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
+        mean, variance = sample.target.mean(), sample.target.var()
+        return np.tile([mean, variance], (len(sample), 1))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the target of each row, at the stage where it stops."""

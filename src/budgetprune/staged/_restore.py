@@ -15,7 +15,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.forest._checks import LARGEST_SUM
 from budgetprune.predictor._model_file import Sections, check_arrays
-from budgetprune.staged._chain import Chain, Stage
+from budgetprune.staged._chain import Chain, Stage, link_of
 from budgetprune.staged._join import take_trees
 from budgetprune.staged._model import StagedModel
 from budgetprune.staged._objective import (
@@ -50,7 +50,9 @@ _PER_POINT: dict[str, Any] = {
     "stops": np.float64,
 }
 _OTHERS: dict[str, Any] = {"sources": np.int32, "decay": np.float64, "error_costs": np.float64}
-DTYPES = _PER_STAGE | _PER_POINT | _OTHERS
+# For each stage of each chain; files may lack it.
+_OPTIONAL: dict[str, Any] = {"stage_score": np.float64}
+DTYPES = _PER_STAGE | _PER_POINT | _OTHERS | _OPTIONAL
 NUMBERS_OF_POINTS = ("cost", "score", "cost_std", "score_std", "loss", "lam")
 OBJECTIVES = ("error costs", "log loss", "squared error")
 _TWO_DIMENSIONAL = ("base", "thresholds", "stops", "error_costs")
@@ -110,7 +112,7 @@ def _check_sizes(header: dict[str, Any], arrays: Arrays) -> None:
     """All arrays are there, and have an entry for each stage, chain or point."""
     _require(header.keys() == _HEADER, f"the header must have {', '.join(sorted(_HEADER))}")
     check_arrays(arrays, DTYPES)
-    absent = sorted(DTYPES.keys() - arrays.keys())
+    absent = sorted(DTYPES.keys() - _OPTIONAL.keys() - arrays.keys())
     _require(not absent, f"{', '.join(absent)} must not be missing")
     for name, array in arrays.items():
         n_dimensions = 2 if name in _TWO_DIMENSIONAL else 1
@@ -118,7 +120,7 @@ def _check_sizes(header: dict[str, Any], arrays: Arrays) -> None:
     n_stages, n_points = arrays["chain"].size, arrays["cost"].size
     _require(1 <= n_stages <= MOST_STAGES, f"there must be 1 to {MOST_STAGES} stages, not {n_stages}")
     _require(n_points > 0, "there must be points")
-    for name in _PER_STAGE:
+    for name in [*_PER_STAGE, *(_OPTIONAL.keys() & arrays.keys())]:
         _require(len(arrays[name]) == n_stages, f"{name} must have an entry for each of {n_stages} stages")
     for name in _PER_POINT:
         _require(len(arrays[name]) == n_points, f"{name} must have an entry for each of {n_points} points")
@@ -169,7 +171,7 @@ def _check_trees(forest: Forest, arrays: Arrays) -> None:
     )
     # There are few stages, so that sums do not overflow.
     _require(n_trees.sum() + n_spread.sum() == forest.n_trees, "stages must use all trees, each once")
-    links = ("logistic", "softmax") if is_classifier else ("identity",)
+    links = ("logistic", "softmax", "identity") if is_classifier else ("identity",)
     _require(forest.link in links, f"link must be {' or '.join(links)}")
     rounds = forest.tree_round
     _require(rounds is not None and forest.divisor == 1, "trees must be boosted, and not averaged")
@@ -229,8 +231,7 @@ def _chains(forest: Forest, costs: CostTable, arrays: Arrays) -> tuple[Chain, ..
     sources, (forests, spreads) = _sources(costs, arrays), _forests(forest, arrays)
     stages = [Stage(*parts) for parts in zip(sources, forests, scale.tolist(), spreads, strict=True)]
     starts = np.flatnonzero(np.diff(arrays["chain"], prepend=-1)).tolist()
-    link: Any = forest.link
-    found = []
+    link, found = link_of(forest), []
     for (first, end), own_decay in zip(pairwise([*starts, len(stages)]), decay.tolist(), strict=True):
         chain = Chain(tuple(stages[first:end]), own_decay, link)
         _check_sources(chain, costs)
@@ -291,11 +292,13 @@ def _check_sources(chain: Chain, costs: CostTable) -> None:
 def _curve(arrays: Arrays) -> StagedTradeOff:
     chain, n_stages = arrays["point_chain"].astype(np.intp), np.bincount(arrays["chain"])
     n_own = n_stages[chain].tolist()
+    scores = np.split(arrays["stage_score"], np.cumsum(n_stages)[:-1]) if "stage_score" in arrays else ()
     return StagedTradeOff(
         **{name: arrays[name] for name in NUMBERS_OF_POINTS},
         chain=chain,
         thresholds=tuple(each[:n] for each, n in zip(arrays["thresholds"], n_own, strict=True)),
         stops=tuple(each[:n] for each, n in zip(arrays["stops"], n_own, strict=True)),
+        stage_score=tuple(scores),
     )
 
 

@@ -13,6 +13,9 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from budgetprune.errors import InvalidInputError
 from budgetprune.staged._training import Fold
 
+# Out-of-fold rows from which stopping rules are learnt, at least, if there are so many.
+ENOUGH_ROWS = 20_000
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -70,6 +73,12 @@ def even_folds(
     ]
 
 
+def enough_folds(folds: list[Fold]) -> list[Fold]:
+    """Leave out folds that are not needed to learn stopping rules; their rows are for training only."""
+    n_tested = np.cumsum([test.size for _, test in folds])
+    return folds[: max(2, int(np.searchsorted(n_tested, ENOUGH_ROWS)) + 1)]
+
+
 def checked_folds(folds: Iterable[Any], n_rows: int) -> list[Fold]:
     """Return folds of which each row is tested in one, or raise InvalidInputError."""
     found = [(np.asarray(train), np.asarray(test)) for train, test in folds]
@@ -86,3 +95,21 @@ def among(counts: NDArray[np.bool_], fold: Fold) -> Fold:
     number = np.cumsum(counts) - 1
     train, test = fold
     return number[train[counts[train]]], number[test[counts[test]]]
+
+
+def folds_of_some(folds: Iterable[Fold], counts: NDArray[np.bool_]) -> list[Fold]:
+    """Return the folds of the rows that count, or raise InvalidInputError if too few folds have any."""
+    found = [among(counts, fold) for fold in folds]
+    found = [(train, test) for train, test in found if train.size and test.size]
+    if len(found) < 2:
+        raise InvalidInputError(
+            "cv must have at least two folds that test rows of positive weight; change folds or weights."
+        )
+    return found
+
+
+def in_new_order(folds: Iterable[Fold], order: NDArray[np.intp]) -> list[Fold]:
+    """Number the rows of folds anew, given which row comes where."""
+    number = np.empty(len(order), dtype=np.intp)
+    number[order] = np.arange(len(order))
+    return [(number[train], np.sort(number[test])) for train, test in folds]

@@ -91,6 +91,11 @@ class Validation:
 
 def mean_loss(sample: Sample, scores: Scores) -> float:
     """Compute the loss that training makes small, per unit of weight."""
+    return float(np.average(row_losses(sample, scores), weights=sample.weight))
+
+
+def row_losses(sample: Sample, scores: Scores) -> NDArray[np.float64]:
+    """Compute the loss that training makes small, for each row."""
     if sample.kind == "binary":
         sign = np.where(sample.target == 1, -1.0, 1.0)
         loss = np.logaddexp(0, sign * scores[:, 0])
@@ -100,4 +105,4 @@ def mean_loss(sample: Sample, scores: Scores) -> float:
         loss = (sample.target - scores[:, 0]) ** 2
     else:
         loss = scores[:, 0] + sample.target * np.exp(-scores[:, 0])
-    return float(np.average(loss, weights=sample.weight))
+    return np.asarray(loss)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from budgetprune.staged._learner import Learner
-from budgetprune.staged._order import Shop, Trials
-from budgetprune.staged._sample import Sample, Settings, mean_loss
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.staged._calibration import calibrated_loss
+from budgetprune.staged._order import Trials
+from budgetprune.staged._sample import Settings
 
 # Rounds of a trial. A stage takes at most so many, so that settings are compared at the size that is used.
 N_ROUNDS = 150
@@ -20,30 +23,23 @@ _USUAL_LEAVES, _USUAL_RATE = 31, 0.1
 _ROWS_PER_LEAF = (5, 20, 60)
 
 
-def choose_settings(
-    learner: Learner,
-    train: Sample,
-    test: Sample,
-    shop: Shop,
-    n_threads: int,
-    is_over: Callable[[], bool],
-) -> Settings:
-    """Find settings with which a model on all features has the least loss on the test rows.
+def choose_settings(trials: Trials, columns: NDArray[np.intp]) -> Settings:
+    """Find settings with which a model on some columns has the least loss on the test rows.
 
     One setting is changed at a time, as long as that helps.
     """
-    columns = shop.offered_columns()
+    test, n_rows = trials.test, len(trials.train)
 
     def loss(settings: Settings) -> float:
-        trials = Trials(learner, settings, train, test, n_threads, is_over)
-        return mean_loss(test, trials.grow(columns, None, N_ROUNDS).scores(test.rows))
+        grown = replace(trials, settings=settings).grow(columns, None, N_ROUNDS)
+        return calibrated_loss(test, grown.scores(test.rows))
 
-    small = len(train) < 40 * _ROWS_PER_LEAF[1]
+    small = n_rows < 40 * _ROWS_PER_LEAF[1]
     best = Settings(most_rounds=N_ROUNDS, least_rows=_ROWS_PER_LEAF[0] if small else _ROWS_PER_LEAF[1])
     best_loss = loss(best)
-    for change in _changes(len(train)):
+    for change in _changes(n_rows):
         for settings in change(best):
-            if is_over():
+            if trials.deadline.is_over():
                 return best
             found = loss(settings)
             if found >= best_loss:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.costs import ROUNDING
+
 # Rows are sorted into at most this many groups by their uncertainty; a threshold lies between two groups. So
 # thresholds are not fitted to single rows.
 MOST_GROUPS = 1024
@@ -97,6 +99,25 @@ class _Groups:
 def stops_at(uncertainty: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.intp]:
     """Find the stage where each row stops, given uncertainties of shape (n_rows, n_stages)."""
     return np.asarray(np.argmax(uncertainty <= thresholds, axis=1))
+
+
+def applied(
+    thresholds: NDArray[np.float64], price: NDArray[np.float64], most: float
+) -> tuple[NDArray[np.float64], int]:
+    """Return thresholds as rows meet them, and the last stage that they can pay for.
+
+    Stages that cost nothing are always taken. The threshold of the last stage is left as it was learnt.
+
+    Parameters
+    ----------
+    thresholds, price : by stage
+    most : what a row may cost at most
+    """
+    found = thresholds.copy()
+    found[:-1][price[1:] == 0] = -np.inf
+    too_expensive = np.flatnonzero(np.cumsum(price) > most * ROUNDING)
+    last = int(too_expensive[0]) - 1 if too_expensive.size else price.size - 1
+    return found, last
 
 
 # Lambdas that are tried first, and at most; costs of neighbours should differ by no more than this factor.

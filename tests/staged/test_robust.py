@@ -1,0 +1,115 @@
+"""Inputs that are unusual but right, and inputs that are refused before anything is trained."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from budgetprune import FeatureCosts, InvalidInputError
+from budgetprune.ranking import ap_scorer
+from budgetprune.staged import BudgetClassifier, BudgetRegressor
+from budgetprune.staged import _base as base_module
+from budgetprune.staged import _recheck as recheck_module
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(900, 4))
+Y = X @ [1.0, 0.7, 0.5, 0.0] + 0.5 * RNG.normal(size=900) > 0
+
+
+def test_the_order_of_the_rows_does_not_matter(monkeypatch):
+    """Where some rows are enough, those of one class must not be taken."""
+    monkeypatch.setattr(recheck_module, "MOST_ROWS", 200)
+    order = np.argsort(Y, kind="stable")
+    models = [
+        BudgetClassifier(learner="lightgbm", cv=3, random_state=0).fit(X[rows], Y[rows])
+        for rows in (np.arange(900), order)
+    ]
+    shuffled, ordered = (model.tradeoff_ for model in models)
+    assert len(ordered) > 0.5 * len(shuffled)
+    assert ordered.score[-1] == pytest.approx(shuffled.score[-1], abs=0.05)
+
+
+def test_a_shared_source_is_bought_by_what_fits():
+    """The draw is shared with A, which is too expensive; B buys it then."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 3))
+    y = rows @ [1.0, 2.5, 2.0] + 0.3 * rng.normal(size=600) > 0
+    costs = FeatureCosts.from_sources(
+        prices={"C": 0.5, "draw": 1.0, "A": 4.0, "B": 3.0}, needs={0: "C", 1: ["draw", "A"], 2: ["draw", "B"]}
+    )
+    model = BudgetClassifier(costs, max_cost=4.5, learner="lightgbm", cv=3, random_state=0).fit(rows, y)
+    bought = {source for stage in model.stages_ for source in stage.sources}
+    assert bought == {"C", "draw", "B"}
+    assert all(stage.sources for stage in model.stages_[1:])
+    assert model.acquisition_cost(rows).max() <= 4.5
+
+
+@pytest.mark.parametrize("learner", ["hist", "lightgbm", "forest"])
+def test_a_class_that_some_folds_lack(learner):
+    odd = np.where(Y, "a", "b").astype(object)
+    odd[0] = "c"
+    model = BudgetClassifier(learner=learner, time_limit=1.0, cv=3, random_state=0).fit(X, odd)
+    assert model.tradeoff_.score[-1] > 0.8
+    assert model.predict_proba(X).shape == (900, 3)
+
+
+def test_measures_of_probabilities_take_folds_without_a_rare_class():
+    odd = np.where(Y, "a", "b").astype(object)
+    odd[:2] = "c"
+    model = BudgetClassifier(scoring="neg_log_loss", time_limit=0.0, cv=3, random_state=0).fit(X, odd)
+    assert np.isfinite(model.tradeoff_.score).all()
+
+
+def test_scoring_counts_weights():
+    """Half of the labels are random, but hardly count."""
+    rng = np.random.default_rng(1)
+    is_noise = np.arange(900) % 2 == 0
+    y = np.where(is_noise, rng.random(900) < 0.5, X[:, 0] > 0)
+    weight = np.where(is_noise, 1e-3, 1.0)
+    model = BudgetClassifier(scoring="accuracy", learner="lightgbm", time_limit=1.0, random_state=0)
+    assert model.fit(X, y, weight).tradeoff_.score[-1] > 0.95
+
+
+def test_folds_without_weight_are_left_out():
+    weight = (np.arange(900) < 600) * 1.0
+    model = BudgetClassifier(cv=list(KFold(3).split(X)), learner="lightgbm", time_limit=0.0, random_state=0)
+    assert model.fit(X, Y, weight).tradeoff_.score[-1] > 0.7
+    with pytest.raises(InvalidInputError, match="at least two folds"):
+        model.set_params(cv=list(KFold(2).split(X))).fit(X, Y, (np.arange(900) < 450) * 1.0)
+
+
+LABELS = np.where(Y, "yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "words"),
+    [
+        (BudgetClassifier(scoring="f1"), LABELS, "scoring='f1' cannot score"),
+        (BudgetClassifier(scoring="r2"), LABELS, "scoring='r2' cannot score"),
+        (BudgetClassifier(scoring="roc_auc"), np.arange(900) % 3, "scoring='roc_auc' cannot score"),
+        (BudgetClassifier(scoring=ap_scorer()), Y, "qid"),
+        (BudgetRegressor(scoring="neg_mean_squared_log_error"), X[:, 0] - 9, "cannot score"),
+        (BudgetClassifier(budget=True), Y, "budget must be a number"),
+        (BudgetClassifier(class_weight={False: -1.0, True: 1.0}), Y, "class_weight must hold"),
+        (BudgetRegressor(error_costs=True), X[:, 0], "error_costs must be a positive number"),
+    ],
+)
+def test_what_is_refused_before_training(monkeypatch, model, y, words):
+    monkeypatch.setattr(base_module, "fit_chains", lambda work: pytest.fail("training has begun"))
+    with pytest.raises(InvalidInputError, match=words):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("number", [np.int64(3), np.float32(3)])
+def test_numbers_of_numpy(number):
+    model = BudgetRegressor(error_costs=number, cv=np.int64(3), time_limit=0.0, random_state=0)
+    assert model.fit(X[:200], X[:200, 0]).tradeoff_.score[-1] > 0
+
+
+def test_without_any_source_the_answer_is_close_to_the_base_rate():
+    """Scores of trees that lack all features are uncertain; probabilities are averaged over that."""
+    y = X @ [1.0, 0.7, 0.5, 0.0] > 1.0
+    predictor = BudgetClassifier(learner="lightgbm", random_state=0).fit(X, y).predictor()
+    found = predictor.step({}, unavailable=list(predictor.source_names)).probabilities
+    assert found[1] == pytest.approx(y.mean(), abs=0.08)
