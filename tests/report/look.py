@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
 # Machines that are busy with other tests are slow; nothing here should ever wait that long. (Milliseconds.)
 PATIENCE = 90_000
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 375, "height": 740}
 
 
 @dataclass
@@ -49,3 +52,24 @@ class Look:
 
     def colour(self, selector: str, what: str = "color") -> str:
         return self.page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{what}")
+
+    def too_wide(self) -> list[str]:
+        """List what reaches beyond the right edge of the screen, except what can be scrolled."""
+        return self.page.evaluate(
+            """() => [...document.querySelectorAll('body *')]
+                .filter(e => e.checkVisibility() && !e.closest('.scroll, .hidden, .skip, svg'))
+                .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+                .map(e => e.outerHTML.slice(0, 80))"""
+        )
+
+
+def contrast(first: str, second: str) -> float:
+    """Ratio of luminances, as WCAG defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)

@@ -16,6 +16,9 @@ from budgetprune.demo import MINUTES
 from budgetprune.model import About, BudgetModel
 from budgetprune.refit import refit
 
+from .staged_cases import STAGED_CASES
+from .staged_cases import hostile as staged_hostile
+
 # A name that would be markup if nobody took care.
 HOSTILE = "</script><b onclick=alert(1)>&amp;\u2028 {{ 7 * 7 }}"
 
@@ -170,4 +173,6 @@ CASES = {
     "categories": _categories,
     "hostile": _hostile,
     "wide": _wide,
+    **STAGED_CASES,
+    "staged, hostile": lambda: staged_hostile(HOSTILE),
 }

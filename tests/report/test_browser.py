@@ -3,99 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from pathlib import Path
 
 import pytest
 
-from budgetprune.report import summarise, write_page
+from .look import DESKTOP, PHONE, contrast
+from .models import HOSTILE
 
-from .browser import find_browser
-from .look import PATIENCE, Look
-from .models import HOSTILE, case
-
-pytest.importorskip("plotly")
-pytest.importorskip("jinja2")
-playwright = pytest.importorskip("playwright.sync_api")
-
-BROWSER = find_browser()
-if BROWSER is None and os.environ.get("BUDGETPRUNE_BROWSER_TESTS") != "required":
-    pytest.skip("no browser is installed: make test-browser gets one", allow_module_level=True)
-
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 375, "height": 740}
 NAMES = ("cancer", "diabetes", "hostile", "wide")
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    for name in NAMES:
-        found = case(name)
-        summary = summarise(found.model, found.X, found.y, unit=HOSTILE if name == "hostile" else "EUR")
-        write_page(summary, folder / f"{name}.html")
-        (folder / f"{name}.json").write_text(json.dumps(summary.to_json()), encoding="utf-8")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as running:
-        # Containers have no user namespaces for the sandbox, and little shared memory.
-        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
-        made = running.chromium.launch(executable_path=BROWSER, args=arguments, timeout=PATIENCE)
-        yield made
-        made.close()
-
-
-@pytest.fixture(scope="module")
-def pages(browser, files):
-    """Each page is opened once in light and once in dark."""
-    opened: dict[tuple[str, str], Look] = {}
-
-    def open_page(name: str, scheme: str) -> Look:
-        context = browser.new_context(viewport=DESKTOP, color_scheme=scheme)
-        stored = json.loads((files / f"{name}.json").read_text(encoding="utf-8"))
-        found = Look(context.new_page(), stored)
-        page = found.page
-        page.set_default_timeout(PATIENCE)
-        page.on("console", lambda message: found.complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: found.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (found.complaints.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: found.requests.append(request.url))
-        page.goto(Path(files / f"{name}.html").as_uri())
-        found.wait_for("document.documentElement.dataset.ready === 'yes'")
-        return found
-
-    def find(name: str, scheme: str = "light") -> Look:
-        if (name, scheme) not in opened:
-            opened[name, scheme] = open_page(name, scheme)
-        return opened[name, scheme]
-
-    return find
-
-
-@pytest.fixture
-def look(pages):
-    """Open pages as they are at first; at the end, none may have complained or asked for anything."""
-    used: list[Look] = []
-
-    def find(name: str, size: dict = DESKTOP, scheme: str = "light") -> Look:
-        found = pages(name, scheme)
-        used.append(found)
-        found.page.set_viewport_size(size)
-        found.page.locator(f"input[name=counting][value={found.stored['counting']}]").check()
-        if found.page.locator("#back").is_enabled():
-            found.page.locator("#back").click()
-        found.settle()
-        return found
-
-    yield find
-    for found in used:
-        assert found.complaints == []
-        outside = [url for url in found.requests[1:] if not url.startswith(("data:", "blob:"))]
-        assert outside == []
 
 
 def test_it_opens_at_the_delivered_model(look):
@@ -199,13 +114,7 @@ def test_nothing_is_wider_than_the_screen(look, name):
     for width, key in [(1280, "End"), (768, "Home"), (375, "End"), (375, "Home"), (320, "ArrowRight")]:
         found.page.set_viewport_size({"width": width, "height": 740})
         found.press(key)
-        wide = found.page.evaluate(
-            """() => [...document.querySelectorAll('body *')]
-                .filter(e => e.checkVisibility() && !e.closest('.scroll, .hidden, .skip, svg'))
-                .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-                .map(e => e.outerHTML.slice(0, 80))"""
-        )
-        assert wide == []
+        assert found.too_wide() == []
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -267,18 +176,6 @@ def test_what_is_counted_is_said(look):
     found.page.locator("input[name=counting][value=full]").check()
     found.settle()
     assert found.text("stories").count("EUR until decided.") == len(found.stored["stories"])
-
-
-def contrast(first: str, second: str) -> float:
-    """Ratio of luminances, as WCAG defines it."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    low, high = sorted((luminance(first), luminance(second)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from budgetprune import cli
+from budgetprune import BudgetPredictor, cli
 from budgetprune.report import summarise
 
 from .models import case
@@ -26,6 +26,9 @@ def files(tmp_path_factory):
         found.model.save(folder / f"{name}.budgetprune")
         found.X.assign(**{target: found.y}).to_csv(folder / f"{name}.csv", index=False)
     case("boosted").predictor.save(folder / "alone.budgetprune")
+    staged = case("three classes")
+    staged.model.save(folder / "staged.budgetprune")
+    staged.X.assign(diagnosis=staged.y).to_csv(folder / "staged.csv", index=False)
     return folder
 
 
@@ -79,6 +82,41 @@ def test_json(monkeypatch, capfd, files, tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_page_of_a_staged_model(monkeypatch, capfd, files, tmp_path):
+    words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--unit", "EUR"]
+    status, out, err = run(monkeypatch, capfd, *words, "--out", tmp_path / "page.html")
+    assert status == 0, err
+    assert "Your model costs" in out
+    assert "measuring all points of the curve on 240 rows" in err
+    assert "Where do rows stop?" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_json_of_a_staged_model(monkeypatch, capfd, files):
+    found = case("three classes")
+    words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--json", "--quiet"]
+    status, out, err = run(monkeypatch, capfd, *words)
+    assert (status, err) == (0, "")
+    expected = summarise(found.model, found.X, found.y).to_json()
+    assert json.loads(out) == json.loads(json.dumps(expected))
+    status, out, _ = run(monkeypatch, capfd, *words, "--stories", "0", "--rows", "30")
+    assert (status, json.loads(out)["stories"], json.loads(out)["n_point_rows"]) == (0, [], 30)
+
+
+def test_a_command_of_the_page_gives_its_point(monkeypatch, capfd, files, tmp_path):
+    words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--json", "--quiet"]
+    told = json.loads(run(monkeypatch, capfd, *words)[1])
+    for number, point in enumerate(told["points"]):
+        if point["budget"] is None:
+            continue
+        command = point["decided"]["words"]["command"].split()
+        other = {"MODEL": str(files / "staged.budgetprune"), "OTHER": str(tmp_path / "other")}
+        monkeypatch.setattr(sys, "argv", [other.get(word, word) for word in command])
+        with pytest.raises(SystemExit, match=r"^0$"):
+            cli.main()
+        assert BudgetPredictor.load(tmp_path / "other").model.point == number
+    assert sum(point["budget"] is not None for point in told["points"]) >= 3
+
+
 def test_other_wishes(monkeypatch, capfd, files):
     words = [files / "categories.budgetprune", "--data", files / "categories.csv", "--json", "--quiet"]
     status, out, err = run(monkeypatch, capfd, *words, "--stories", "0", "--rows", "30", "--seed", "3")
@@ -120,6 +158,8 @@ def test_labels_that_the_model_does_not_know(monkeypatch, capfd, files, tmp_path
         (["diabetes.budgetprune", "--data", "diabetes.csv", "--out", "."], "is a folder"),
         (["diabetes.budgetprune", "--data", "diabetes.csv", "--stories", "9"], "--stories"),
         (["alone.budgetprune", "--data", "diabetes.csv"], "no path with it"),
+        (["staged.budgetprune", "--data", "diabetes.csv"], "the target 'diagnosis' is no column"),
+        (["staged.budgetprune", "--data", "diabetes.csv", "--target", "sex"], "lacks|never one of"),
         (["categories.budgetprune", "--data", "diabetes.csv", "--target", "sex"], "lacks|never one of"),
     ],
 )

@@ -17,6 +17,9 @@ from .models import HOSTILE, case
 pytest.importorskip("plotly")
 pytest.importorskip("jinja2")
 
+PRUNED = ("cancer", "diabetes", "hostile")
+STAGED = ("three classes", "numbers", "staged, hostile")
+
 
 class Page(HTMLParser):
     """Elements, scripts and text of a page, as a browser would find them."""
@@ -57,20 +60,21 @@ def pages():
         summary = summarise(found.model, found.X, found.y, unit="EUR", title="")
         return summary, render(summary)
 
-    return {name: made(name) for name in ("cancer", "diabetes", "hostile")}
+    return {name: made(name) for name in (*PRUNED, *STAGED)}
 
 
-@pytest.mark.parametrize("name", ["cancer", "diabetes", "hostile"])
+@pytest.mark.parametrize("name", [*PRUNED, *STAGED])
 def test_the_page_holds_the_same_summary(pages, name):
     summary, page = pages[name]
     assert Page(page).stored() == json.loads(json.dumps(summary.to_json()))
 
 
-def test_names_from_data_stay_text(pages):
-    summary, text = pages["hostile"]
+@pytest.mark.parametrize(("name", "other"), [("hostile", "cancer"), ("staged, hostile", "three classes")])
+def test_names_from_data_stay_text(pages, name, other):
+    summary, text = pages[name]
     assert any(source.name == HOSTILE for source in summary.sources)
     page = Page(text)
-    usual = Page(pages["cancer"][1])
+    usual = Page(pages[other][1])
     assert len(page.scripts) == len(usual.scripts)
     assert {tag for tag, _ in page.elements} == {tag for tag, _ in usual.elements}
     assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
@@ -78,7 +82,7 @@ def test_names_from_data_stay_text(pages):
     assert "49" not in summary.title
 
 
-@pytest.mark.parametrize("name", ["cancer", "diabetes"])
+@pytest.mark.parametrize("name", ["cancer", "diabetes", *STAGED])
 def test_nothing_is_loaded(pages, name):
     page = Page(pages[name][1])
     for tag, attributes in page.elements:
@@ -98,8 +102,9 @@ def test_nothing_is_loaded(pages, name):
     assert hashes == {base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts}
 
 
-def test_headings_landmarks_and_names(pages):
-    page = Page(pages["cancer"][1])
+@pytest.mark.parametrize("name", ["cancer", *STAGED])
+def test_headings_landmarks_and_names(pages, name):
+    page = Page(pages[name][1])
     tags = [tag for tag, _ in page.elements]
     for landmark in ("header", "main", "footer", "h1"):
         assert landmark in tags
@@ -113,8 +118,9 @@ def test_headings_landmarks_and_names(pages):
             assert attributes["aria-label"]
 
 
-def test_all_points_are_in_the_table(pages):
-    summary, text = pages["cancer"]
+@pytest.mark.parametrize("name", ["cancer", "three classes", "numbers"])
+def test_all_points_are_in_the_table(pages, name):
+    summary, text = pages[name]
     page = Page(text)
     rows = [
         attributes for tag, attributes in page.elements if tag == "th" and attributes.get("scope") == "row"

@@ -53,8 +53,8 @@ def report(
         int,
         typer.Option(
             min=1,
-            help="Rows on which the points of the path are measured: of more, a sample is drawn. The model "
-            "itself and the whole ensemble are always measured on all rows.",
+            help="Rows on which other budgets are measured: of more, a sample is drawn. The model itself and "
+            "the one that it is compared with are always measured on all rows.",
         ),
     ] = 5000,
     max_columns: options.MaxColumns = options.MOST_COLUMNS,
@@ -64,7 +64,10 @@ def report(
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a page to choose a budget by: what each would buy, where the money goes, what goes wrong.
+    """Write a page to choose a budget by: what each would buy, what is paid for, what goes wrong.
+
+    Of a staged model, it shows where rows stop, what going on would save, and how single rows are decided; of
+    a pruned one, what is left of the trees.
 
     It is one HTML file that loads nothing from anywhere: look at it in a browser, send it, print it. Give it
     rows that had no part in training or choosing. A few of them are shown with their values, as examples
@@ -78,7 +81,7 @@ def report(
     with needs_extra("cli", "pandas", "pyarrow"):
         from budgetprune.tables import read_table_for
     from budgetprune.model import BudgetModel
-    from budgetprune.report import check_path, summarise, write_page
+    from budgetprune.report import forest_of, summarise, write_page
     from budgetprune.report._numbers import several
 
     if page is not None:
@@ -86,12 +89,13 @@ def report(
             import jinja2  # noqa: F401
             import plotly.offline  # noqa: F401
     loaded = BudgetModel.load(model)
-    forest = check_path(loaded).forest
+    forest = forest_of(loaded)
+    points = "path" if loaded.path is not None else "curve"
     with talk.stage(f"reading {data}"):
         truth = _target(target, loaded, data)
         table = read_table_for(forest, data, truth, max_columns=max_columns)
         X, y = _rows_and_truth(forest, table, truth)
-    with talk.stage(f"measuring all points of the path on {several(len(y), 'row')}", bars=True):
+    with talk.stage(f"measuring all points of the {points} on {several(len(y), 'row')}", bars=True):
         summary = summarise(
             loaded,
             X,

@@ -3,7 +3,8 @@
 Needs the extra ``budgetprune[plot]``.
 """
 
+from budgetprune.displays._stages import StagesDisplay
 from budgetprune.displays._tradeoff import Curve, TradeoffDisplay
 from budgetprune.displays._usage import FeatureUsageDisplay
 
-__all__ = ["Curve", "FeatureUsageDisplay", "TradeoffDisplay"]
+__all__ = ["Curve", "FeatureUsageDisplay", "StagesDisplay", "TradeoffDisplay"]

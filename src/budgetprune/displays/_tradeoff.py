@@ -16,6 +16,7 @@ from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.estimators._tradeoff import evenly_spaced
 from budgetprune.path import PruningPath
 from budgetprune.plots import INK, RED, tidy
+from budgetprune.staged import BudgetClassifier, BudgetRegressor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,11 +92,11 @@ class TradeoffDisplay:
 
         Parameters
         ----------
-        estimator : BudgetPruneClassifier or BudgetPruneRegressor, fitted
+        estimator : BudgetClassifier, BudgetRegressor, BudgetPruneClassifier or BudgetPruneRegressor, fitted
         X, y : array-like, optional
-            Rows to judge by: then `n_points` budgets are tried in full (`with_budget`, whose leaves are
-            refitted), which takes a while. Without them, the estimator's own `tradeoff_` is shown, which was
-            cross-fitted inside its validation rows.
+            Rows to judge by: then `n_points` budgets are tried in full (`with_budget`; a pruned model refits
+            its leaves, which takes a while). Without them, the estimator's own `tradeoff_` is shown, which
+            was cross-fitted.
         n_points : int, default=10
         name : str, optional
             What the curve is called; by default the estimator's class.
@@ -106,7 +107,7 @@ class TradeoffDisplay:
             raise InvalidInputError("X and y belong together; pass both, or neither.")
         tradeoff = estimator.tradeoff_
         if X is None:
-            k = int(np.abs(tradeoff.lam - estimator.lambda_).argmin())
+            k = _chosen_point(estimator)
             curve = Curve(
                 tradeoff.cost, tradeoff.score, chosen=(float(tradeoff.cost[k]), float(tradeoff.score[k]))
             )
@@ -120,7 +121,7 @@ class TradeoffDisplay:
         display = cls(
             {name or type(estimator).__name__: curve},
             value_name=_score_name(estimator),
-            cost_name=f"average {estimator.counting} cost of a prediction",
+            cost_name=_cost_name(estimator),
         )
         return display.plot(ax, **line)
 
@@ -189,6 +190,22 @@ class TradeoffDisplay:
 
 def _on_rows(estimator: Any, X: Any, y: Any) -> tuple[float, float]:
     return float(estimator.acquisition_cost(X).mean()), float(estimator.score(X, y))
+
+
+def _is_staged(estimator: Any) -> bool:
+    return isinstance(estimator, BudgetClassifier | BudgetRegressor)
+
+
+def _chosen_point(estimator: Any) -> int:
+    """Number of the point of the trade-off that is in use."""
+    if _is_staged(estimator):
+        return int(estimator.model_.point)
+    return int(np.abs(estimator.tradeoff_.lam - estimator.lambda_).argmin())
+
+
+def _cost_name(estimator: Any) -> str:
+    counting = "" if _is_staged(estimator) else f"{estimator.counting} "
+    return f"average {counting}cost of a prediction"
 
 
 def _score_name(estimator: Any) -> str:

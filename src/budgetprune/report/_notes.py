@@ -67,8 +67,13 @@ def _origin(about: About) -> list[str]:
     said = [f"{grown}{several(about.n_validation, 'other row')} counted costs and made the choices."]
     if about.choices:
         said.append(f"Chosen by these: {about.choices.rstrip('.')}.")
+    return said + made_with(about)
+
+
+def made_with(about: About) -> list[str]:
+    """When a model was made, and with which packages."""
     made = [f"{name} {version}" for name, version in about.versions.items()]
     if about.created or made:
         by = f" with {joined(made)}" if made else ""
-        said.append(f"The model was made on {about.created}{by}." if about.created else f"Made{by}.")
-    return said
+        return [f"The model was made on {about.created}{by}." if about.created else f"Made{by}."]
+    return []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.report._judge import Judge
 from budgetprune.report._measure import Measured, Taken
 from budgetprune.report._numbers import nice, short
 from budgetprune.report._summary import Bars, Change, Counting, Expected, Outcome, Words
@@ -65,33 +67,12 @@ class Along:
         anchor : place in `path` of the same pruning with leaves as grown; None for the unpruned ensemble
         """
         taken, judge, say = measured.taken(counting), measured.judge, self.language
-        gained, gained_error = _difference(taken, whole.full)
+        gained, gained_error = difference(taken, whole.full)
         confusion, mean_off = judge.confusion(taken.answer), judge.mean_off(taken.answer)
-        median, ninetieth = np.quantile(taken.cost, [0.5, 0.9], method="inverted_cdf")
-        money = taken.share * self.price
         more, words_more = self._change(measured, counting, anchor, 1 + STEP)
         less, words_less = self._change(measured, counting, anchor, 1 - STEP)
         return Outcome(
-            cost=short(taken.mean_cost),
-            median=short(median),
-            ninetieth=short(ninetieth),
-            largest=short(taken.cost.max()),
-            bars=bars(taken.cost),
-            n_bought=short(taken.share.sum()),
-            of_rows=tuple(short(part, 3) for part in taken.share[self.listed]),
-            of_money=tuple(
-                short(part, 3)
-                for part in [*money[self.listed], max(money.sum() - money[self.listed].sum(), 0.0)]
-            ),
-            score=short(taken.quality.mean()),
-            score_error=short(_standard_error(taken.quality), 3),
-            gained=short(gained),
-            gained_error=short(gained_error, 3),
-            n_wrong=None if confusion is None else round(float((1 - taken.quality).sum())),
-            mean_off=None if mean_off is None else short(mean_off),
-            confusion=confusion,
-            residuals=judge.residuals(taken.answer),
-            undecided=short(taken.undecided, 3),
+            **figures(taken, whole.full, judge, self.price, self.listed),
             more=more,
             less=less,
             words=Words(
@@ -118,7 +99,7 @@ class Along:
         cost = np.array([each.taken(counting).mean_cost for each in self.path])
         k, is_within = neighbour(cost, anchor, taken.mean_cost, factor)
         other = base if k is None else self.path[k].taken(counting)
-        gained, gained_error = _difference(other, base)
+        gained, gained_error = difference(other, base)
         change = Change(
             budget=short(factor * taken.mean_cost),
             point=None if k is None else self.position[k],
@@ -150,6 +131,48 @@ class Along:
         return short(then - now, 3)
 
 
+def figures(
+    taken: Taken, whole: Taken, judge: Judge, price: NDArray[np.float64], listed: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Put what rows pay and get into numbers: the fields that outcomes of all models have.
+
+    Parameters
+    ----------
+    taken : Taken
+    whole : what it is compared with, on the same rows
+    judge : Judge
+        These rows.
+    price : float64 array of shape (n_sources,)
+    listed : int array
+        Sources that are shown.
+    """
+    gained, gained_error = difference(taken, whole)
+    confusion, mean_off = judge.confusion(taken.answer), judge.mean_off(taken.answer)
+    median, ninetieth = np.quantile(taken.cost, [0.5, 0.9], method="inverted_cdf")
+    money = taken.share * price
+    return {
+        "cost": short(taken.mean_cost),
+        "median": short(median),
+        "ninetieth": short(ninetieth),
+        "largest": short(taken.cost.max()),
+        "bars": bars(taken.cost),
+        "n_bought": short(taken.share.sum()),
+        "of_rows": tuple(short(part, 3) for part in taken.share[listed]),
+        "of_money": tuple(
+            short(part, 3) for part in [*money[listed], max(money.sum() - money[listed].sum(), 0.0)]
+        ),
+        "score": short(taken.quality.mean()),
+        "score_error": short(_standard_error(taken.quality), 3),
+        "gained": short(gained),
+        "gained_error": short(gained_error, 3),
+        "n_wrong": None if confusion is None else round(float((1 - taken.quality).sum())),
+        "mean_off": None if mean_off is None else short(mean_off),
+        "confusion": confusion,
+        "residuals": judge.residuals(taken.answer),
+        "undecided": short(taken.undecided, 3),
+    }
+
+
 def neighbour(
     cost: NDArray[np.float64], anchor: int | None, base: float, factor: float
 ) -> tuple[int | None, bool]:
@@ -174,7 +197,7 @@ def neighbour(
     return (int(cheaper[0]), True) if cheaper.size else (None, False)
 
 
-def _difference(taken: Taken, other: Taken) -> tuple[float, float]:
+def difference(taken: Taken, other: Taken) -> tuple[float, float]:
     """By how much answers are better than others to the same rows, and the standard error of that."""
     better = taken.quality - other.quality
     return float(better.mean()), _standard_error(better)

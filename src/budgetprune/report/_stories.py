@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,7 @@ def story(title: str, row: int, judge: Judge, forest: Forest, costs: CostTable, 
     for s, i in place.items():
         columns = [k for k in features_of(costs, s) if is_used[k]]
         if columns:
-            texts = [f"{names[k]} {value_text(values[names[k]])}" for k in columns[:MOST_VALUES]]
-            more = f" and {len(columns) - MOST_VALUES} more" if len(columns) > MOST_VALUES else ""
-            told[str(i)] = ", ".join(texts) + more
+            told[str(i)] = values_text(values, [names[k] for k in columns])
     return Story(title, row + 1, value_text(judge.truth_of(row)), told)
 
 
@@ -172,6 +171,13 @@ def values_of(forest: Forest, row: NDArray[Any]) -> Values:
         name: float(x) if known is None else None if np.isnan(x) else known[int(x)]
         for name, known, x in zip(names, categories, row, strict=True)
     }
+
+
+def values_text(values: Values, names: Sequence[str]) -> str:
+    """Some values with their names; the first few, if there are many."""
+    texts = [f"{name} {value_text(values[name])}" for name in names[:MOST_VALUES]]
+    more = f" and {len(names) - MOST_VALUES} more" if len(names) > MOST_VALUES else ""
+    return ", ".join(texts) + more
 
 
 def value_text(value: Any) -> str:

@@ -21,60 +21,23 @@ from budgetprune.report._numbers import short
 from budgetprune.report._outcomes import Along
 from budgetprune.report._stories import features_of
 from budgetprune.report._summary import Counting, Expected, Point, Source, Story, Summary
-from budgetprune.report._survey import Progress, Survey, Told, survey
+from budgetprune.report._survey import Survey, Told, survey
 from budgetprune.report._tree import choose_tree, show_tree, tree_words
+from budgetprune.report._wishes import Wishes
 from budgetprune.report._words import Language
-from budgetprune.staged import StagedPredictor
 
 if TYPE_CHECKING:
     from budgetprune.model import About, BudgetModel
 
 
-def summarise(
-    model: BudgetModel,
-    X: Any,
-    y: Any,
-    *,
-    title: str = "",
-    unit: str = "",
-    n_stories: int = 5,
-    max_rows: int = 5000,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Summary:
-    """Measure a model, and all others that could have been chosen, on rows that had no part in any choice.
-
-    Parameters
-    ----------
-    model : BudgetModel
-        With a path.
-    X : rows, of any form that `Forest.prepare_rows` takes
-    y : labels or targets of the rows
-        A label that the model does not know counts as wrong, whatever is answered.
-    title : str
-        Empty: one that names the target.
-    unit : str
-        What costs are counted in.
-    n_stories : int
-        Rows that are shown with their values, at most 5; 0 shows none.
-    max_rows : int
-        Rows on which points of the path are measured. Of more, a sample is drawn. The delivered model and
-        the whole ensemble are always measured on all.
-    seed : int
-        Of that sample.
-    progress : callable, optional
-        Called with how many models are done, and how many there are.
-    """
-    if n_stories < 0 or max_rows < 1:
-        raise InvalidInputError("n_stories must be at least 0, and max_rows at least 1.")
+def summarise_pruned(model: BudgetModel, X: Any, y: Any, wishes: Wishes) -> Summary:
+    """Measure a pruned model and its path; see `budgetprune.report.summarise`."""
     path, predictor, about = check_path(model), model.predictor, model.about
     forest = path.forest
     judge = Judge.of(forest, X, y)
-    language = _language(forest, predictor.costs, judge, unit)
-    sample = _sample(len(judge), max_rows, seed)
-    found = survey(
-        predictor, path, about, judge, sample, language, n_stories, progress or (lambda done, total: None)
-    )
+    language = language_of(forest, predictor.costs, judge, wishes.unit)
+    sample = draw_sample(len(judge), wishes)
+    found = survey(predictor, path, about, judge, sample, language, wishes.n_stories, wishes.progress)
     counting: Counting = "full" if about is None else about.counting
     along = Along(
         path=[told.measured for told in found.path],
@@ -91,11 +54,11 @@ def summarise(
     guess, guess_score = judge.guess()
     target = "" if about is None else about.target
     return Summary(
-        title=title or f"Predicting {target or 'the target'} on a budget",
+        title=title_of(wishes, target),
         target=target,
         task="classification" if forest.is_classifier else "regression",
         score_name=language.score_name,
-        unit=unit,
+        unit=wishes.unit,
         noun=language.noun,
         counting=counting,
         budget=None if about is None else about.budget,
@@ -104,7 +67,7 @@ def summarise(
         n_trees=forest.n_trees,
         n_features=forest.n_features,
         n_path_points=len(path),
-        sources=tuple(_source(predictor.costs, s, forest) for s in found.source_order.tolist()),
+        sources=tuple(source_of(predictor.costs, s, forest) for s in found.source_order.tolist()),
         n_listed=found.n_listed,
         classes=judge.class_names,
         residual_edges=None if forest.is_classifier else tuple(map(short, judge.edges.tolist())),
@@ -124,12 +87,6 @@ def summarise(
 
 def check_path(model: BudgetModel) -> PruningPath:
     """The path of a model, or an error if its file has none."""
-    if isinstance(model.predictor, StagedPredictor):
-        raise InvalidInputError(
-            "this is a staged model, and reports are about the path of a pruned one. `budgetprune inspect` "
-            "shows the curve and the stages of a staged model, `budgetprune path` the whole curve; for a "
-            "report, fit with --model random-forest."
-        )
     if model.path is None:
         raise InvalidInputError(
             "this model has no path with it, so there is nothing to choose from: write it with "
@@ -138,7 +95,8 @@ def check_path(model: BudgetModel) -> PruningPath:
     return model.path
 
 
-def _language(forest: Forest, costs: CostTable, judge: Judge, unit: str) -> Language:
+def language_of(forest: Forest, costs: CostTable, judge: Judge, unit: str) -> Language:
+    """What things are called in the report of a model."""
     n_needs = np.diff(costs.needs_start)
     one_each = bool(np.all(n_needs <= 1)) and np.unique(costs.needs).size == costs.needs.size
     return Language(
@@ -151,10 +109,16 @@ def _language(forest: Forest, costs: CostTable, judge: Judge, unit: str) -> Lang
     )
 
 
-def _sample(n_rows: int, max_rows: int, seed: int) -> NDArray[np.intp] | None:
-    if n_rows <= max_rows:
+def title_of(wishes: Wishes, target: str) -> str:
+    """Title of the page."""
+    return wishes.title or f"Predicting {target or 'the target'} on a budget"
+
+
+def draw_sample(n_rows: int, wishes: Wishes) -> NDArray[np.intp] | None:
+    """Draw the rows that other points are measured on; None: all."""
+    if n_rows <= wishes.max_rows:
         return None
-    return np.sort(np.random.default_rng(seed).choice(n_rows, max_rows, replace=False))
+    return np.sort(np.random.default_rng(wishes.seed).choice(n_rows, wishes.max_rows, replace=False))
 
 
 def _expected(about: About | None, language: Language) -> Expected | None:
@@ -217,7 +181,8 @@ def _points(found: Survey, along: Along, left_of_tree: Callable[[Kind, float], s
     return (*filled, point(name, found.whole, whole, None))
 
 
-def _source(costs: CostTable, s: int, forest: Forest) -> Source:
+def source_of(costs: CostTable, s: int, forest: Forest) -> Source:
+    """Describe a source."""
     names = [
         f"x{k}" if forest.feature_names is None else forest.feature_names[k] for k in features_of(costs, s)
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from budgetprune.report._judge import Judge
 from budgetprune.report._measure import Measured, like, measure
 from budgetprune.report._stories import Teller, choose_rows, story
 from budgetprune.report._summary import Story, Telling
+from budgetprune.report._wishes import Progress
 from budgetprune.report._words import Language
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 200
 MOST_SOURCES = 30
-
-# Called with how many models are done, and how many there are.
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,9 @@
 // Small helpers. Text only ever enters the page as text, never as markup.
 
 const S = JSON.parse(document.getElementById("summary").textContent);
+// What all points are compared with, and its numbers.
 const whole = S.points[S.points.length - 1];
+const compared = whole.full ?? whole.decided;
 const isAccuracy = S.task === "classification";
 
 const $ = (id) => document.getElementById(id);

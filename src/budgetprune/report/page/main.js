@@ -1,4 +1,5 @@
-// One state, one function that draws it, and the controls that change it.
+// One state, one function that draws it, and the controls that change it. Each kind of page has its own panels
+// beside those that all have: `wordsShown`, `drawOwn` and `onPaper`.
 
 const state = { point: S.delivered, counting: S.counting };
 const slider = $("slider");
@@ -12,22 +13,16 @@ function draw() {
   $("name").textContent = point.name;
   $("value").textContent = `${withUnit(amount(outcome.cost))} · ${S.score_name} ${score(outcome.score)}`;
   $("back").disabled = state.point === S.delivered;
-  for (const name of ["verdict", "spread", "bought", "wrong"]) $(`${name}-words`).textContent = tied(words[name]);
+  for (const name of wordsShown) $(`${name}-words`).textContent = tied(words[name]);
   $("curve").setAttribute("aria-label", `${capitalised(S.score_name)} against cost of all points. Shown: ${words.value}. ${words.verdict}`);
-  $("spread").setAttribute("aria-label", `Distribution of the cost of a prediction. ${words.spread}`);
   drawFigures(state);
   drawCurve(state);
-  drawSpread(state);
-  drawSources(state);
   if (isAccuracy) drawMatrix(state);
   else {
     $("residuals").setAttribute("aria-label", `Distribution of prediction minus truth. ${words.wrong}`);
     drawResiduals(state);
   }
-  drawChoices(state, go);
-  if (S.stories.length) drawStories(state);
-  drawUsage(state);
-  drawTree(state);
+  drawOwn(state, go);
 }
 
 function redraw() {
@@ -91,8 +86,6 @@ addEventListener("resize", () => {
 $("mark").style.left = `calc(8px + (100% - 16px) * ${S.delivered / (S.points.length - 1)})`;
 
 // Paper is white and as wide as it is; charts are drawn anew for it.
-const onPaper = { curve: ["670px", "340px"], spread: ["670px", "190px"], residuals: ["670px", "190px"], tree: ["670px", ""] };
-
 function resizeCharts(sizeOf) {
   for (const name of Object.keys(onPaper).filter((each) => $(each) !== null)) {
     [$(name).style.width, $(name).style.height] = sizeOf(name);

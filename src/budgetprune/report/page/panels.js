@@ -1,4 +1,4 @@
-// Panels that are plain HTML: numbers, tables with bars, stories.
+// Panels that all pages have: numbers, and the confusion matrix.
 
 function figure(id, number, before) {
   $(id).textContent = number;
@@ -7,7 +7,7 @@ function figure(id, number, before) {
 
 function drawFigures(state) {
   const mine = S.points[state.point][state.counting];
-  const all = whole.full;
+  const all = compared;
   const name = whole.name.toLowerCase();
   figure("cost", amount(mine.cost), `${name}: ${amount(all.cost)}`);
   figure("score", score(mine.score), `${name}: ${score(all.score)}`);
@@ -19,40 +19,6 @@ function drawFigures(state) {
   } else {
     figure("wrong", amount(mine.mean_off), `${name}: ${amount(all.mean_off)}`);
   }
-}
-
-function pair(before, after, largest, format) {
-  const rod = (value, kind) => element("span", { class: `rod ${kind}`, style: { width: `${largest > 0 ? (100 * value) / largest : 0}%`, minWidth: value > 0 ? "2px" : 0 } });
-  return element(
-    "span", { class: "pair" },
-    rod(before, "before"), element("span", { class: "number before" }, element("span", { class: "hidden" }, "before "), format(before)),
-    rod(after, "after"), element("span", { class: "number after" }, element("span", { class: "hidden" }, "after "), format(after)),
-  );
-}
-
-function drawSources(state) {
-  const mine = S.points[state.point][state.counting];
-  const all = whole.full;
-  const largest = Math.max(...all.of_money, ...mine.of_money);
-  const rows = S.sources.slice(0, S.n_listed).map((source, i) =>
-    element(
-      "tr", {},
-      element("th", { scope: "row" }, source.name, element("span", { class: "price" }, `, ${plain(source.price)}`)),
-      element("td", {}, pair(all.of_rows[i], mine.of_rows[i], 1, percent)),
-      element("td", {}, pair(all.of_money[i], mine.of_money[i], largest, inCents)),
-    ),
-  );
-  if (all.of_money[S.n_listed] > 0 || mine.of_money[S.n_listed] > 0) {
-    rows.push(
-      element(
-        "tr", {},
-        element("th", { scope: "row" }, `all others (${S.sources.length - S.n_listed})`),
-        element("td", {}),
-        element("td", {}, pair(all.of_money[S.n_listed], mine.of_money[S.n_listed], largest, inCents)),
-      ),
-    );
-  }
-  $("sources").replaceChildren(...rows);
 }
 
 function drawMatrix(state) {
@@ -72,77 +38,4 @@ function drawMatrix(state) {
     );
   });
   $("matrix").replaceChildren(...rows);
-}
-
-function drawChoices(state, go) {
-  const { more, less, words } = S.points[state.point][state.counting];
-  for (const [name, change] of [["more", more], ["less", less]]) {
-    $(`${name}-words`).textContent = tied(words[name]);
-    const button = $(`${name}-go`);
-    button.hidden = change.point === null;
-    button.onclick = () => go(change.point);
-  }
-}
-
-function drawStories(state) {
-  const { tellings } = S.points[state.point];
-  $("stories").replaceChildren(...S.stories.map((story, i) => storyCard(story, tellings[i], state.counting)));
-}
-
-function storyCard(story, telling, counting) {
-  const low = isAccuracy ? 0 : Math.min(...telling.lower);
-  const high = isAccuracy ? 1 : Math.max(...telling.upper);
-  const place = (x) => `${high > low ? (100 * (x - low)) / (high - low) : 50}%`;
-  const wide = (from, to) => `${high > low ? (100 * (to - from)) / (high - low) : 0}%`;
-  const shown = (x) => (isAccuracy ? percent(x) : plain(x));
-  const band = (n) => {
-    const [from, to, guess] = [telling.lower[n], telling.upper[n], telling.guess[n]];
-    return element(
-      "span", { class: "band", role: "img", "aria-label": `between ${shown(from)} and ${shown(to)}, best guess ${shown(guess)}` },
-      element("span", { class: "range", style: { left: place(from), width: wide(from, to) } }),
-      telling.cut === null ? null : element("span", { class: "cut", style: { left: place(telling.cut) } }),
-      element("span", { class: "guess", style: { left: place(guess) } }),
-    );
-  };
-  let paid = 0;
-  const steps = telling.sources.map((s, n) => {
-    const { name, price } = S.sources[s];
-    paid += price;
-    return element(
-      "li", {},
-      element("span", {}, name, element("span", { class: "soft" }, ` +${plain(price)}${n ? `, now ${plain(paid)}` : ""}`)),
-      element("span", { class: "values" }, story.values[s] ?? ""),
-      band(n + 1),
-    );
-  });
-  const left = telling.n_bought - telling.sources.length;
-  const verdict = telling.is_right === null ? `${telling.answer}; the truth is ${story.truth}` : telling.is_right ? `${telling.answer}, which is right` : `${telling.answer}, but it is ${story.truth}`;
-  return element(
-    "article", { class: "story" },
-    element("header", {}, element("h3", {}, story.title), element("span", { class: "soft small" }, `row ${story.row}`)),
-    element("p", { class: "small" }, element("span", { class: telling.is_right === false ? "tag wrong" : "tag" }, verdict), `. Cost ${withUnit(plain(telling.cost))}${counting === "full" ? " until decided" : ""}.`),
-    element("div", { class: "scale" }, element("span", {}), element("span", {}, element("span", {}, shown(low)), element("span", { class: "middle" }, isAccuracy ? telling.answer : ""), element("span", {}, shown(high)))),
-    element("ol", {}, element("li", {}, element("span", { class: "soft" }, "nothing bought"), band(0)), ...steps),
-    left > 0 ? element("p", { class: "small soft" }, `… and ${left} more.`) : null,
-    element("p", { class: "small", style: { marginBottom: 0 } }, telling.ending),
-  );
-}
-
-function drawUsage(state) {
-  const room = $("usage").clientWidth * (narrow() ? 1 : 0.85);
-  const names = ["never", "few", "many"];
-  const words = ["never tested", "1 to 7 times", "more often"];
-  const stack = (shares) => {
-    const parts = shares.map((share, i) =>
-      element("span", { class: names[i], style: { width: `${100 * share}%` }, title: `${words[i]}: ${percent(share)}` }, share * room > 40 ? percent(share) : ""),
-    );
-    const spoken = shares.map((share, i) => `${words[i]} ${percent(share)}`).join(", ");
-    return element("div", { class: "stack", role: "img", "aria-label": spoken }, ...parts);
-  };
-  const name = S.points[state.point].name;
-  $("usage").replaceChildren(
-    element("span", { class: "soft" }, whole.name), stack(whole.usage),
-    element("span", {}, name), stack(S.points[state.point].usage),
-    element("p", { class: "legend small soft", "aria-hidden": "true" }, ...words.map((word, i) => element("span", {}, element("span", { class: `swatch ${names[i]}` }), word))),
-  );
 }

@@ -1,0 +1,6 @@
+"""Reports of staged models: who stops where, what the next stage would save, how single rows are decided."""
+
+from budgetprune.report.staged._summarise import summarise_staged
+from budgetprune.report.staged._summary import StagedSummary
+
+__all__ = ["StagedSummary", "summarise_staged"]
