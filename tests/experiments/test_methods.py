@@ -15,7 +15,7 @@ from budgetprune.experiments._contest import Contest, compete
 from budgetprune.experiments._figures import draw_curves
 from budgetprune.experiments._forest_methods import PricedModel
 from budgetprune.experiments._grids import QUICK
-from budgetprune.experiments._methods import BEYOND, CASCADE, LOOKS, METHODS, PAPER, SUBSETS
+from budgetprune.experiments._methods import BEYOND, CASCADE, LOOKS, METHODS, PAPER, STAGED, SUBSETS
 from budgetprune.experiments._miniboone import entropy_forest, miniboone_split
 from budgetprune.plots import new_figure
 
@@ -35,7 +35,17 @@ def contest(split=None, costs=None):
 
 @pytest.mark.parametrize(
     "name",
-    ["CCP", "GreedyPrune", "BudgetRF", "GreedyMiser", "ours: refitted", "limited depth", SUBSETS, CASCADE],
+    [
+        "CCP",
+        "GreedyPrune",
+        "BudgetRF",
+        "GreedyMiser",
+        "ours: refitted",
+        "limited depth",
+        SUBSETS,
+        CASCADE,
+        STAGED,
+    ],
 )
 def test_labels_of_test_rows_change_nothing_but_the_report(name):
     split = miniboone_split(0, OPTIONS)

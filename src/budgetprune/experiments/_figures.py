@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PAPER_RED, DARK_RED, ORANGE_RED, CRIMSON, ROSE = "#e03131", "#8c1c13", "#f76707", "#c2255c", "#f06595"
 GREY, NAVY, BLUE, SKY, GREEN = "#868e96", "#12308a", "#3b78e7", "#4dabf7", "#2b8a3e"
 TEAL, VIOLET, BROWN, BLACK = "#0c8599", "#9c36b5", "#8d6e63", "#343a40"
-LIME, INDIGO = "#74b816", "#5f3dc4"
+LIME, INDIGO, MAROON = "#74b816", "#5f3dc4", "#5c0011"
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Look:
     marker: str = "o"
     line: str = "-"
     width: float = 1.4
+
+
+# The same in every figure: the darkest red, the widest line.
+STAGED_LOOK = Look(MAROON, "s", width=2.8)
 
 
 def draw_curves(

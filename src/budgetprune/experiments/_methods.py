@@ -9,6 +9,7 @@ from budgetprune.experiments import _figures as figures
 from budgetprune.experiments import _forest_methods as forests
 from budgetprune.experiments import _linear_methods as linear
 from budgetprune.experiments import _our_methods as ours
+from budgetprune.experiments import _staged_method as stages
 from budgetprune.experiments import _subset_methods as subsets
 from budgetprune.experiments._contest import Method
 from budgetprune.experiments._figures import Look
@@ -16,6 +17,7 @@ from budgetprune.experiments._figures import Look
 UNPRUNED = "unpruned forest"
 OURS_PAPER = "BudgetPrune (the paper)"
 SUBSETS, CASCADE = "feature subsets + LightGBM", "cascade"
+STAGED = "ours: staged"
 
 _ALL = (
     Method(UNPRUNED, forests.unpruned),
@@ -34,6 +36,7 @@ _ALL = (
     Method("ours: decided early", ours.decided, is_ours=True),
     Method("ours: decided early, slack", ours.decided_with_slack, is_ours=True),
     Method("ours on CEGB, decided early", boosting.decided_booster, is_ours=True),
+    Method(STAGED, stages.staged, is_ours=True),
 )
 METHODS = {method.name: method for method in _ALL}
 
@@ -55,6 +58,7 @@ LOOKS = {
     "ours: decided early": Look(figures.ORANGE_RED, "D", width=1.8),
     "ours: decided early, slack": Look(figures.ROSE, "P", width=1.8),
     "ours on CEGB, decided early": Look(figures.CRIMSON, "X", width=2.2),
+    STAGED: figures.STAGED_LOOK,
 }
 # The two panels of a figure.
 PAPER = (
@@ -78,4 +82,5 @@ BEYOND = (
     "ours: decided early",
     "ours: decided early, slack",
     "ours on CEGB, decided early",
+    STAGED,
 )

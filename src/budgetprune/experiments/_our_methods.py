@@ -13,12 +13,13 @@ from sklearn.frozen import FrozenEstimator
 from budgetprune.estimators import BudgetPruneClassifier
 from budgetprune.experiments._contest import T_AND_V, Contest, Point
 from budgetprune.experiments._forest_methods import base_problem, grown
+from budgetprune.staged import BudgetClassifier
 
 
 class Decided:
     """A fitted estimator whose predictions stop early; rows are simulated once for labels and costs."""
 
-    def __init__(self, estimator: BudgetPruneClassifier) -> None:
+    def __init__(self, estimator: BudgetPruneClassifier | BudgetClassifier) -> None:
         self._predictor = estimator.predictor()
         self._seen: tuple[Any, Any] = None, None
 

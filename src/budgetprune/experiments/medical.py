@@ -14,10 +14,19 @@ from budgetprune.estimators._roles import LabelledRows
 from budgetprune.experiments._bills import AS_GOOD, as_good_as, bills, ours, whole_forest
 from budgetprune.experiments._contest import Contest, Method
 from budgetprune.experiments._experiment import Cell, Experiment, Options, Part, Record, Table, register
-from budgetprune.experiments._figures import BLACK, BLUE, DARK_RED, INDIGO, LIME, ORANGE_RED, Look
+from budgetprune.experiments._figures import (
+    BLACK,
+    BLUE,
+    DARK_RED,
+    INDIGO,
+    LIME,
+    ORANGE_RED,
+    STAGED_LOOK,
+    Look,
+)
 from budgetprune.experiments._forest_methods import limited_depth
 from budgetprune.experiments._grids import QUICK, BoostingGrid, Grids
-from budgetprune.experiments._methods import CASCADE, METHODS, SUBSETS
+from budgetprune.experiments._methods import CASCADE, METHODS, STAGED, SUBSETS
 from budgetprune.experiments._patients import BREAST, HEART, THYROID, Diagnosis
 from budgetprune.experiments._tables import with_spread
 from budgetprune.plots import INK, tidy
@@ -34,6 +43,7 @@ LOOKS = {
     CASCADE: Look(INDIGO, "P"),
     REFITTED: Look(DARK_RED, "^", width=1.8),
     DECIDED: Look(ORANGE_RED, "D", width=1.8),
+    STAGED: STAGED_LOOK,
 }
 # For all base forests of one split together.
 SECONDS = 60.0
@@ -51,7 +61,7 @@ class Medical(Experiment):
     A blood draw is paid for once, whatever is tested in it, and so is an exercise ECG; the free T4 index
     needs two other tests. For each budget, each method takes the setting that is best on V among those that
     are within the budget there; test rows only report. Rivals are trained on T and V in the end, ours use V
-    to refit leaves.
+    to refit leaves; staged models are trained on both from the start, and choose by cross-fitting.
     """
 
     name = "medical"
@@ -155,6 +165,7 @@ def methods(budgets: Sequence[float]) -> tuple[Method, ...]:
         METHODS[CASCADE],
         Method(REFITTED, partial(ours, budgets=budgets)),
         Method(DECIDED, partial(ours, budgets=budgets, counting="decided")),
+        METHODS[STAGED],
     )
 
 

@@ -17,7 +17,7 @@ from budgetprune.experiments._contest import Contest, Method, Point
 from budgetprune.experiments._experiment import Cell, Options, Part, Record, Table, register
 from budgetprune.experiments._figures import GREY, Look
 from budgetprune.experiments._forest_methods import grown
-from budgetprune.experiments._methods import CASCADE, LOOKS, METHODS, OURS_PAPER, SUBSETS, UNPRUNED
+from budgetprune.experiments._methods import CASCADE, LOOKS, METHODS, OURS_PAPER, STAGED, SUBSETS, UNPRUNED
 from budgetprune.experiments._records import MeanCurve
 from budgetprune.experiments._split import Split
 from budgetprune.experiments.figure1a import Figure1a
@@ -38,6 +38,7 @@ COMPARED = (
     OURS_PAPER,
     "ours: refitted",
     "ours: decided early",
+    STAGED,
 )
 SVM = {"C": 1.0, "loss": "squared_hinge"}
 LEAST_PRICE = 1.0  # the paper's are from 1 to 40 before they are scaled
