@@ -72,7 +72,8 @@ bench-tool: $(VENV)/installed-bench
 bench-large: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks --large --out output/bench-large.json
 
-# Accuracy for cost on the real data sets, five seeds: takes hours, and goes on where it was stopped.
+# Accuracy for cost on real and on made data sets, five seeds, and the time of staged models on a quiet machine:
+# takes hours, and goes on where it was stopped.
 compare: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.compare
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measure import seconds, stage, times
+from benchmarks.measure import seconds, seconds_in_turns, stage, times
 from benchmarks.report import Row
 from budgetprune import BudgetPredictor, Forest
 from budgetprune.acquisition import sources_used
@@ -41,7 +40,7 @@ def prediction(bench: Bench) -> Iterator[Row]:
         "replay": partial(predictor.simulate, X),
     }
     with stage("batches"):
-        taken = _in_turns(runs)
+        taken = seconds_in_turns(runs, ROUNDS)
     theirs, ours, replay = (taken[name] for name in ("theirs", "ours", "replay"))
     yield row("predict_proba / scikit-learn's", ours / theirs, 1.0, note=times(ours, theirs))
     yield row("simulate / scikit-learn's predict_proba", replay / theirs, 15.0, note=times(replay, theirs))
@@ -107,15 +106,6 @@ def _boosted(X: NDArray[Any], y: NDArray[Any]) -> Any:
         cegb_tradeoff=0.01,
         cegb_penalty_feature_lazy=[1.0] * X.shape[1],
     ).fit(X, y)
-
-
-def _in_turns(runs: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
-    """Median seconds of each; they take turns, so that a busy moment of the machine hits all of them."""
-    found: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(ROUNDS):
-        for name, run in runs.items():
-            found[name].append(seconds(run)[0])
-    return {name: statistics.median(taken) for name, taken in found.items()}
 
 
 def _fastest(run: Callable[[], Any]) -> float:

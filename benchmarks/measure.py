@@ -10,7 +10,7 @@ import resource
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -60,6 +60,15 @@ def median_seconds(run: Callable[[], Result], repeats: int) -> tuple[float, Resu
     return statistics.median(times), result
 
 
+def seconds_in_turns(runs: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Median seconds of each; they take turns, so that a busy moment of the machine hits all of them."""
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            found[name].append(seconds(run)[0])
+    return {name: statistics.median(taken) for name, taken in found.items()}
+
+
 def times(own: float, peer: float) -> str:
     """Two times, to be read."""
     return f"{time_in_words(own)} / {time_in_words(peer)}"
@@ -69,6 +78,18 @@ def time_in_words(elapsed: float) -> str:
     """A time, to be read."""
     unit, factor = ("s", 1.0) if elapsed >= 1 else ("ms", 1e3) if elapsed >= 1e-3 else ("µs", 1e6)
     return f"{factor * elapsed:.3g} {unit}"
+
+
+@contextmanager
+def busy_cores(n: int) -> Iterator[None]:
+    """Keep some cores busy with processes that do nothing useful."""
+    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
 
 
 # --- Memory of a fresh process ------------------------------------------------------------------------------

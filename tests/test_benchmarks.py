@@ -11,9 +11,13 @@ import numpy as np
 import pytest
 from benchmarks import large, shapes
 from benchmarks.__main__ import main as standard
-from benchmarks.compare.__main__ import cost_ratios
+from benchmarks.compare import speed
+from benchmarks.compare.__main__ import SHARES, cost_ratios, own_levels
 from benchmarks.compare.__main__ import main as compare
-from sklearn.datasets import make_classification
+from benchmarks.compare.data import DATA_SETS
+from sklearn.datasets import load_breast_cancer, make_classification
+
+from budgetprune.experiments._split import shuffle_split
 
 ROWS = {
     "build": 2,
@@ -146,3 +150,38 @@ def test_costs_at_equal_accuracy() -> None:
     # Below all points, half-way between two (the third is dearer than the second and worse), above all.
     np.testing.assert_allclose(cost_ratios(results, "rival", "ours"), [2 / 4, 6 / 8, np.nan])
     assert cost_ratios(results, "rival", "nobody").size == 0
+
+
+def test_levels_of_a_rival_lie_between_its_cheapest_point_and_its_best() -> None:
+    points = [(0.0, 0.50), (2.0, 0.60), (4.0, 0.80), (3.0, 0.70), (9.0, 0.75)]
+    results = [{"seed": 1, "method": "rival", "cost": cost, "accuracy": each} for cost, each in points]
+    np.testing.assert_allclose(own_levels(results, "rival", 1), 0.6 + 0.2 * np.array(SHARES))
+    assert np.isnan(own_levels(results, "rival", 0)).all()
+
+
+def test_comparison_on_rows_that_need_no_file(bench: Any, tmp_path: Path) -> None:
+    out = tmp_path / "compare.json"
+    options = ["--quick", "--only", "breast cancer", "--seeds", 1, "--out", out]
+    run = bench(*options, "--methods", "staged", "cascade", "forest", main=compare)
+    assert run.status == 0, run.err
+    assert {result["method"] for result in json.loads(out.read_text())} == {"staged", "cascade"}
+    assert "cost of 'staged' / cost of 'cascade' at accuracy" in run.out
+
+
+def test_data_sets_without_files_have_enough_rows_of_each_class() -> None:
+    for data in DATA_SETS[2:]:
+        for shrink in (1, 20):
+            split = data.divide(0, shrink)
+            assert np.unique(split.train.y).size == np.unique(split.test.y).size > 1
+            assert len(split.test) >= 100
+            assert split.train.X.shape[1] >= max(data.budgets)
+
+
+def test_times_of_staged_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "N_ROWS", 500)
+    monkeypatch.setattr(speed, "REPEATS", 1)
+    lines = speed.speed_lines(shuffle_split(*load_breast_cancer(return_X_y=True), 0, n_train=240, n_val=100))
+    assert [line.split(",")[0] for line in lines] == ["quiet"] * 3 + ["one core busy"] * 3
+    for line, what in zip(lines, ("fit / LightGBM once", "budget", "no budget") * 2, strict=True):
+        assert what in line
+        assert float(line.rpartition(": ")[2].split()[0]) > 0

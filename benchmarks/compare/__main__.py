@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from benchmarks.compare.data import DATA_SETS, DataSet
 from benchmarks.compare.methods import Entry, forest_methods, lightgbm_methods
+from benchmarks.compare.speed import speed_lines
 from benchmarks.compare.staged import staged_methods
 from benchmarks.measure import BenchmarkError
 from budgetprune._files import written_atomically
+from budgetprune._threads import let_idle_threads_sleep
 
 Result = dict[str, Any]
 # Whose costs are compared at equal accuracy: a rival, and a method.
@@ -24,9 +26,12 @@ RATIOS = [
     for method in ("ours on LightGBM", "ours, decided early", "ours, decided, slack", "staged", "cascade")
 ] + [
     ("cascade", "staged"),
+    ("cascade, more rounds", "staged"),
     ("feature subsets", "staged, one stage for all"),
     ("ours, decided, slack", "staged"),
 ]
+# Where a data set names no levels: shares of what a rival gains from its cheapest point to its best.
+SHARES = (0.5, 0.7, 0.8, 0.9, 0.95)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,20 +49,38 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for seed in range(options.seeds):
             for data in chosen:
-                run(data, seed, results, options, shrink=20 if options.quick else 1)
+                run(data, seed, results, options, shrink=_shrink(options))
+        timed = [line for data in chosen if data.is_timed for line in _timed(data, options)]
     except BenchmarkError as error:
         print(error, file=sys.stderr)
         return 1
     for data in chosen:
         print(table(data, [result for result in results if result["data"] == data.name]))
+    print("\n".join(timed))
     return 0
+
+
+def _shrink(options: Any) -> int:
+    return 20 if options.quick else 1
+
+
+def _timed(data: DataSet, options: Any) -> list[str]:
+    """Measure how long staged models take, once; a run that goes on prints what was measured."""
+    if options.methods and "staged" not in options.methods:
+        return []
+    kept = options.out.with_name(f"{options.out.stem}-speed.json")
+    if not kept.exists():
+        lines = speed_lines(data.divide(0, _shrink(options)))
+        with written_atomically(kept) as handle:
+            handle.write(json.dumps(lines, indent=1, ensure_ascii=False).encode())
+    return [f"\n{data.name}, time of staged models", *json.loads(kept.read_text(encoding="utf-8"))]
 
 
 def run(data: DataSet, seed: int, results: list[Result], options: Any, *, shrink: int) -> None:
     """Run all methods on one division of the rows; each is saved when it is done."""
     split, methods, out = None, options.methods, options.out
     for name, method in {**forest_methods(), **lightgbm_methods(data.grid), **staged_methods()}.items():
-        if methods and name not in methods:
+        if (methods and name not in methods) or name not in (data.methods or (name,)):
             continue
         if any((done["data"], done["seed"], done["method"]) == (data.name, seed, name) for done in results):
             continue
@@ -109,10 +132,10 @@ def table(data: DataSet, results: list[Result]) -> str:
         ratios = cost_ratios(results, rival, method)
         if ratios.size:
             known = ratios[np.isfinite(ratios)]
+            span = f"mean {known.mean():.2f}, {known.min():.2f} to {known.max():.2f}; " if known.size else ""
             lines.append(
-                f"cost of {method!r} at the accuracy of {rival!r} / its cost: mean {known.mean():.2f}, "
-                f"{known.min():.2f} to {known.max():.2f}; not reached {ratios.size - known.size} "
-                f"of {ratios.size} times"
+                f"cost of {method!r} at the accuracy of {rival!r} / its cost: {span}not reached "
+                f"{ratios.size - known.size} of {ratios.size} times"
             )
     return "\n".join(lines + level_lines(data, results))
 
@@ -138,20 +161,40 @@ def cost_at(
 
 def level_lines(data: DataSet, results: list[Result]) -> list[str]:
     """Costs at the same accuracies, as ratios, on average over the seeds."""
-    levels = np.array(data.levels)
     seeds = sorted({result["seed"] for result in results})
     lines = []
     for rival, method in RATIOS:
+        levels = [
+            own_levels(results, rival, seed) if data.levels is None else np.array(data.levels)
+            for seed in seeds
+        ]
         ratios = np.array(
-            [cost_at(results, method, seed, levels) / cost_at(results, rival, seed, levels) for seed in seeds]
+            [
+                cost_at(results, method, seed, level) / cost_at(results, rival, seed, level)
+                for seed, level in zip(seeds, levels, strict=True)
+            ]
         )
         if np.isfinite(ratios).any():
             shown = "  ".join(
                 f"{level:.3f}: {np.mean(column):.2f} ± {np.std(column):.2f}"
-                for level, column in zip(levels, ratios.T, strict=True)
+                for level, column in zip(np.mean(levels, axis=0), ratios.T, strict=True)
             )
             lines.append(f"cost of {method!r} / cost of {rival!r} at accuracy  {shown}")
     return lines
+
+
+def own_levels(results: list[Result], method: str, seed: int) -> NDArray[np.float64]:
+    """Accuracies between a method's cheapest point that buys something and its best; NaN if it has none."""
+    some = [
+        result
+        for result in results
+        if (result["seed"], result["method"]) == (seed, method) and result["cost"] > 0
+    ]
+    if not some:
+        return np.full(len(SHARES), np.nan)
+    low = min(some, key=lambda result: (result["cost"], -result["accuracy"]))["accuracy"]
+    high = max(result["accuracy"] for result in some)
+    return np.asarray(low + np.array(SHARES) * (high - low))
 
 
 def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.float64]:
@@ -166,7 +209,8 @@ def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.fl
             [
                 (result["accuracy"], result["cost"])
                 for result in results
-                if (result["seed"], result["method"]) == (seed, rival)
+                # A model that buys nothing has no cost to compare with.
+                if (result["seed"], result["method"]) == (seed, rival) and result["cost"] > 0
             ]
         )
         if theirs.size and any((each["seed"], each["method"]) == (seed, method) for each in results):
@@ -175,4 +219,5 @@ def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.fl
 
 
 if __name__ == "__main__":
+    let_idle_threads_sleep()  # a busy core would slow LightGBM down tenfold otherwise
     sys.exit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from benchmarks.measure import seconds
 from budgetprune import BudgetClassifier
 from budgetprune.baselines import Cascade, FeatureSubsets
 from budgetprune.experiments._split import Split
+from budgetprune.staged._settings import LAST
 
 # Points of a curve that are tried on test rows.
 N_POINTS = 40
@@ -41,24 +43,29 @@ def staged_methods() -> dict[str, Method]:
         for k, cost in enumerate(model.model_.paid):
             yield Entry(round(float(cost), 3), _FixedStage(model, k), np.nan, elapsed)
 
-    def cascade(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
+    def cascade(split: Split, budgets: tuple[float, ...], times: int = 1) -> Iterator[Entry]:
         rows = split.train_and_val
-        rival = Cascade(**_settings(split, fit(split)[0]))
-        elapsed, _ = seconds(lambda: rival.fit(rows.X, rows.y))
-        for budget in _some(rival.rules_.cost[rival.rules_.cost > 0]):
-            yield Entry(round(budget, 3), rival.with_budget(budget), np.nan, elapsed)
+        for settings in _settings(split, fit(split)[0]):
+            rival = Cascade(**settings | {"n_estimators": times * settings["n_estimators"]})
+            elapsed, _ = seconds(partial(rival.fit, rows.X, rows.y))
+            for budget in _some(rival.rules_.cost[rival.rules_.cost > 0]):
+                yield Entry(round(budget, 3), rival.with_budget(budget), np.nan, elapsed, str(settings))
 
     def subsets(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
         rows = split.train_and_val
-        rival = FeatureSubsets(**_settings(split, fit(split)[0]))
-        elapsed, _ = seconds(lambda: rival.fit(rows.X, rows.y))
-        for n_sources in (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 28, 40):
-            yield Entry(float(n_sources), rival.with_budget(float(n_sources)), np.nan, elapsed)
+        for settings in _settings(split, fit(split)[0]):
+            rival = FeatureSubsets(**settings)
+            elapsed, _ = seconds(partial(rival.fit, rows.X, rows.y))
+            for n_sources in (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 28, 40):
+                model = rival.with_budget(float(n_sources))
+                yield Entry(float(n_sources), model, np.nan, elapsed, str(settings))
 
     return {
         "staged": staged,
         "staged, one stage for all": to_the_end,
         "cascade": cascade,
+        # As many rounds in each model as the last stage of ours may take.
+        "cascade, more rounds": partial(cascade, times=LAST),
         "feature subsets": subsets,
     }
 
@@ -68,17 +75,29 @@ def _some(costs: Any) -> list[float]:
     return [float(costs[i]) for i in np.unique(np.linspace(0, costs.size - 1, N_POINTS).astype(int))]
 
 
-def _settings(split: Split, model: BudgetClassifier) -> dict[str, Any]:
-    settings = model.settings_
-    return {
-        "num_leaves": settings.n_leaves,
-        "n_estimators": settings.most_rounds,
-        "learning_rate": settings.learning_rate,
-        "lightgbm_params": {"extra_trees": settings.extra, "min_child_samples": settings.least_rows},
-        "validation_fraction": len(split.val) / (len(split.train) + len(split.val)),
-        "random_state": split.seed,
-        "n_jobs": 2,
-    }
+def _settings(split: Split, model: BudgetClassifier) -> list[dict[str, Any]]:
+    """What the staged model has chosen for few features, and for all; rivals report the points of both."""
+    return [
+        {
+            "num_leaves": settings.n_leaves,
+            "n_estimators": settings.most_rounds,
+            "learning_rate": settings.learning_rate,
+            "lightgbm_params": {
+                "extra_trees": settings.extra,
+                "min_child_samples": settings.least_rows,
+                "min_child_weight": least_hessian(model),
+            },
+            "validation_fraction": len(split.val) / (len(split.train) + len(split.val)),
+            "random_state": split.seed,
+            "n_jobs": 2,
+        }
+        for settings in model.settings_
+    ]
+
+
+def least_hessian(model: BudgetClassifier) -> float:
+    """Least sum of Hessians in a leaf of a staged model's trees; with less, rare classes are fitted badly."""
+    return 1e-3 if model.classes_.size == 2 else 1e-1
 
 
 class _FixedStage:
