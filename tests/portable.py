@@ -16,11 +16,11 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
+
+from benchmarks.measure import busy_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "output" / "portable"
@@ -107,7 +107,8 @@ def run(name: str, condition: Condition) -> bool:
     if condition.shuffle is not None:
         command += ["--shuffle", str(condition.shuffle)]
     start = perf_counter()
-    with log.open("w") as output, other_work(condition.busy):
+    n_busy = (os.cpu_count() or 1) if condition.busy else 0
+    with log.open("w") as output, busy_cores(n_busy):
         status = subprocess.run(
             command,
             cwd=ROOT,
@@ -140,19 +141,6 @@ def _by_older_names(features: str) -> str:
     """Name the instruction sets that numpy 2.4 groups, as earlier versions do."""
     older = {"X86_V4": "AVX512F AVX512CD AVX512_SKX", "X86_V3": "AVX2 FMA3"}
     return " ".join(older[feature] for feature in features.split())
-
-
-@contextmanager
-def other_work(is_busy: bool) -> Iterator[None]:
-    """Keep every core busy with a process that does nothing useful."""
-    n = (os.cpu_count() or 1) if is_busy else 0
-    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
-    try:
-        yield
-    finally:
-        for process in spinning:
-            process.kill()
-            process.wait()
 
 
 # --- Versions of the dependencies ---------------------------------------------------------------------------
