@@ -36,9 +36,9 @@ def fits(monkeypatch):
     seen = []
 
     class Watched(BudgetClassifier):
-        def fit(self, X, y):
+        def fit(self, X, y, **others):
             seen.append((self, len(X)))
-            return super().fit(X, y)
+            return super().fit(X, y, **others)
 
     monkeypatch.setattr(_staged_method, "BudgetClassifier", Watched)
     return seen
@@ -78,7 +78,7 @@ def test_it_is_told_what_the_contest_is_about(fits):
 @pytest.mark.parametrize(("seconds", "limit"), [(0.0, 0.0), (np.inf, None)])
 def test_time_that_is_over_and_time_without_end(fits, monkeypatch, seconds, limit):
     nothing = SimpleNamespace(cost=np.empty(0), score=np.empty(0))
-    monkeypatch.setattr(BudgetClassifier, "fit", lambda self, X, y: self)
+    monkeypatch.setattr(BudgetClassifier, "fit", lambda self, X, y, **_: self)
     monkeypatch.setattr(BudgetClassifier, "tradeoff_", nothing)
     assert not list(METHODS[STAGED].curve(contest(seconds)))
     ((model, _),) = fits

@@ -60,6 +60,8 @@ class Example:
             for s in self.engine.needs(k).tolist():
                 if is_paid:
                     self.request(s)
+                else:
+                    self._make_free(s)
                 self._is_requested[s] = self._has_arrived[s] = True
             self._is_known[k] = True
         if self.engine.has_shared_sources:
@@ -86,6 +88,9 @@ class Example:
     def withdraw(self, s: int) -> None:
         """Take a request back. What was paid is gone, so the next request costs nothing."""
         self._is_requested[s] = self._has_arrived[s] = False
+        self._make_free(s)
+
+    def _make_free(self, s: int) -> None:
         if self._sources is self.engine.sources:
             self._sources = self._sources._replace(price=self._sources.price.copy())
         self._sources.price[s] = 0.0

@@ -19,13 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetprune._estimator_rows import labels_of, refuse_infinities, rows_of, weights_of
 from budgetprune._threads import available_cores
-from budgetprune.costs import CostTable, FeatureCosts
+from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.predictor._checks import check_number
 from budgetprune.problem._checks import at_least_zero
 from budgetprune.staged._columns import Columns, columns_of
 from budgetprune.staged._deadline import Deadline
-from budgetprune.staged._fit import Work, fit_chains
+from budgetprune.staged._fit import fit_chains
 from budgetprune.staged._learners import LEARNERS, Candidates
 from budgetprune.staged._model import StagedModel, StageShares
 from budgetprune.staged._objective import Objective
@@ -40,9 +40,11 @@ from budgetprune.staged._rows import (
     folds_of_some,
     in_new_order,
     queries_of,
+    takes_queries,
 )
 from budgetprune.staged._sample import Sample
 from budgetprune.staged._training import Fold
+from budgetprune.staged._work import Work
 
 
 class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
@@ -81,6 +83,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, qid: Any = None) -> Self:
         self._check_parameters()
+        self.__dict__.pop("model_", None)  # a fit that is interrupted leaves no model of other rows
         X = rows_of(self, X, reset=True)
         refuse_infinities(X)
         labels = labels_of(self, X, y)
@@ -119,6 +122,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             candidates=self._candidates(),
             budget=np.inf if self.budget is None else self.budget,
             max_cost=np.inf if self.max_cost is None else self.max_cost,
+            has_error_costs=self.error_costs is not None,
             keeps_everything=self.risk is not None,
             deadline=Deadline(self.time_limit),
             seed=int(random.randint(2**30)),
@@ -143,7 +147,23 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         if tested is not None:
             self.risk_ = make_promise(model, tested.rows, *check_risk(self.risk))
         self.model_ = self._at(model, self.budget)
+        self._warn_if_nothing_fits()
         return self
+
+    def _warn_if_nothing_fits(self) -> None:
+        """Warn of a model that buys nothing because all sources are too expensive."""
+        price = self._prices.price_alone
+        limit = min(np.inf if each is None else each for each in (self.budget, self.max_cost))
+        if not np.any(price <= limit * ROUNDING):
+            warnings.warn(
+                f"the model buys nothing and answers all rows alike: the cheapest feature costs "
+                f"{price.min():.4g}, more than budget or max_cost allow ({limit:.4g}).",
+                BudgetWarning,
+                stacklevel=4,
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
     def _set_aside(self, given: Rows, random: np.random.RandomState) -> tuple[Rows, Rows]:
         """Keep some rows for the test of what is promised; they choose nothing else."""
@@ -212,7 +232,9 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _extras(self, scorer: Any, given: Rows, rows: NDArray[np.intp]) -> dict[str, Any]:
         """Queries and weights of rows for a scorer; a function of the user's own gets no weights."""
-        extras = {} if given.qid is None else {"qid": given.qid[rows]}
+        extras = {}
+        if given.qid is not None and takes_queries(scorer):
+            extras["qid"] = given.qid[rows]
         if given.weight is not None and hasattr(scorer, "set_score_request"):
             extras["sample_weight"] = given.weight[rows]
         return extras
@@ -241,6 +263,8 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         return replace(found, forest=None)
 
     def _n_threads(self) -> int:
+        if not (self.n_jobs is None or isinstance(self.n_jobs, Integral)):
+            raise InvalidInputError(f"n_jobs must be an integer or None, not {self.n_jobs!r}.")
         return available_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
 
     def _check_parameters(self) -> None:
@@ -267,9 +291,15 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         return self.model_.paid[stage]
 
     def predictor(self) -> StagedPredictor:
-        """Return a predictor that acquires sources one after the other, and can be saved to a file."""
+        """Return a predictor that acquires sources one after the other, and can be saved to a file.
+
+        With `risk`, it has only the budgets that keep the promise, unless this one does not.
+        """
         check_is_fitted(self)
-        return StagedPredictor(self.model_, max_cost=self.max_cost)
+        model = self.model_
+        if self.risk is not None and self.risk_.is_certified[model.point]:
+            model = model.only(np.flatnonzero(self.risk_.is_certified))
+        return StagedPredictor(model, max_cost=self.max_cost)
 
     def with_budget(self, budget: float | None) -> Self:
         """Return the same model at another budget, without training.

@@ -151,9 +151,8 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         self.classes_, target = np.unique(labels, return_inverse=True)
         n_classes = self.classes_.size
         if n_classes < 2:
-            raise InvalidInputError(
-                f"y has one class only ({self.classes_[0]!r}); a classifier needs rows of at least two."
-            )
+            (only,) = self.classes_.tolist()
+            raise InvalidInputError(f"y has one class only ({only!r}); a classifier needs rows of two.")
         if self.class_weight is not None:
             of_class = compute_sample_weight(self.class_weight, labels)
             if not np.all((of_class >= 0) & (of_class < np.inf)) or not of_class.any():

@@ -30,27 +30,29 @@ class StagedEngine(Catalogue):
     def __init__(self, model: StagedModel) -> None:
         super().__init__(model.trees(), model.costs)
         self.model = model
-        self._wanted = [np.array(each, dtype=np.intp) for each in self._sources_of_stages()]
         self._features = self._features_of_stages()
-
-    def _sources_of_stages(self) -> list[list[int]]:
-        """Sources that are asked for at each stage; the first one asks for what is free, if it is used."""
-        free = [s for s in np.flatnonzero(self.is_free).tolist() if self.is_used[self.gives(s)].any()]
-        stages = [list(stage.sources) for stage in self.model.chain.stages]
-        stages[0] = free + [s for s in stages[0] if s not in free]
-        return [stages[0], *([s for s in stage if not self.is_free[s]] for stage in stages[1:])]
+        self._wanted = [np.array(each, dtype=np.intp) for each in self._sources_of_stages()]
 
     def _features_of_stages(self) -> list[NDArray[np.intp]]:
         """Features that each stage makes available, and that some tree tests."""
-        has = np.zeros(self.is_free.size, dtype=np.bool_)
+        has = self.is_free.copy()
         before = np.zeros(self.forest.n_features, dtype=np.bool_)
         found = []
-        for sources in self._wanted:
-            has[sources] = True
-            has |= self.is_free
+        for stage in self.model.chain.stages:
+            has[list(stage.sources)] = True
             known = self.known_from(has)
             found.append(np.flatnonzero(known & ~before & self.is_used))
             before = known
+        return found
+
+    def _sources_of_stages(self) -> list[list[int]]:
+        """Sources that are asked for at each stage; free ones at the first stage whose features need them."""
+        free = np.flatnonzero(self.is_free).tolist()
+        found = []
+        for stage, features in zip(self.model.chain.stages, self._features, strict=True):
+            needed = [s for s in free if np.isin(self.gives(s), features).any()]
+            free = [s for s in free if s not in needed]
+            found.append(needed + [s for s in stage.sources if not self.is_free[s]])
         return found
 
     def features_of_stage(self, k: int) -> list[int]:
@@ -74,11 +76,20 @@ class StagedEngine(Catalogue):
         del n_steps
         cannot_be_had = ~self.known_from(is_available | acquired)
         stage = self._stage(known | cannot_be_had)
-        outputs = self._outputs(row, known, max(stage, 0))
-        why, source = self._next(stage, outputs, acquired, is_available, sources, money)
+        outputs = self._outputs(row[np.newaxis], known)
+        if stage == len(self._wanted) - 1:
+            lacks_some = bool((cannot_be_had & ~known & self.is_used).any())
+            wanted, why, source = None, UNAVAILABLE if lacks_some else COMPLETE, -1
+        else:
+            wanted = self._wanted_next(stage, cannot_be_had)
+            open_ones = wanted[is_available[wanted] & ~acquired[wanted]]
+            # A stage that has begun is paid for in part; that does not change whether it was worth it.
+            before = self._known_before(stage + 1, known, sources)
+            seen = outputs if before is known else self._outputs(row[np.newaxis], before)
+            why, source = self._next(stage, seen, open_ones, sources, money)
         is_wanted = np.zeros(acquired.size, dtype=np.bool_)
         if why == WAITING:
-            wanted = self._wanted[stage + 1]
+            assert wanted is not None
             is_wanted[wanted[is_available[wanted]]] = True
         bounds = np.empty((2, 0))
         return Told(NO_LABEL, why, source, True, [], is_wanted, known, outputs[0], bounds)
@@ -92,28 +103,57 @@ class StagedEngine(Catalogue):
             stage += 1
         return stage
 
-    def _outputs(self, row: NDArray[Any], known: NDArray[np.bool_], stage: int) -> NDArray[np.float64]:
-        return self.model.chain.outputs_if_known(stage, row[np.newaxis], known)
+    def _answering_stage(self, known: NDArray[np.bool_]) -> int:
+        """Find the stage whose answer counts: the last one that knows more than those before.
+
+        A stage whose new features are all unknown knows no more than the one before, whose trees were grown
+        for exactly what is known.
+        """
+        found = 0
+        for k, features in enumerate(self._features):
+            if known[features].any() if features.size else found == k - 1:
+                found = k
+        return found
+
+    def _known_before(self, k: int, known: NDArray[np.bool_], sources: Sources) -> NDArray[np.bool_]:
+        """Features that were known before anything was paid for stage `k`."""
+        features = self._features[k]
+        paid = features[known[features] & ~self.known_from(sources.price == 0)[features]]
+        if not paid.size:
+            return known
+        before = known.copy()
+        before[paid] = False
+        return before
+
+    def _wanted_next(self, stage: int, cannot_be_had: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """List the sources to ask for next, without those that are of use only together with missing ones.
+
+        Such a source may be of use at a later stage, so those of earlier stages are looked at again.
+        """
+        features = self._features[stage + 1]
+        if not any(cannot_be_had[each].any() for each in self._features[: stage + 2]):
+            return self._wanted[stage + 1]
+        is_useful = np.zeros(cannot_be_had.size, dtype=np.bool_)
+        is_useful[features] = ~cannot_be_had[features]
+        so_far = np.concatenate(self._wanted[: stage + 2])
+        return so_far[[bool(is_useful[self.gives(s)].any()) for s in so_far.tolist()]]
+
+    def _outputs(self, rows: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Compute what is best said about rows of which these features are known."""
+        return self.model.chain.outputs_if_known(self._answering_stage(known), rows, known)
 
     def _next(
         self,
         stage: int,
         outputs: NDArray[np.float64],
-        acquired: NDArray[np.bool_],
-        is_available: NDArray[np.bool_],
+        open_ones: NDArray[np.intp],
         sources: Sources,
         money: float,
     ) -> tuple[int, int]:
-        """Say why it ends here, or which source is next."""
-        n_stages = len(self._wanted)
-        if stage == n_stages - 1:
-            return COMPLETE if is_available.all() else UNAVAILABLE, -1
-        wanted = self._wanted[stage + 1]
-        open_ones = wanted[is_available[wanted] & ~acquired[wanted]]
+        """Say why it ends here, or which of the sources that are still open is next."""
         price = float(sources.price[open_ones].sum())
         if stage >= 0 and price > 0:
             uncertainty = float(self.model.objective.uncertainty(outputs)[0])
-            # A stage that has begun is paid for in part; that does not change what was worth it.
             if not uncertainty > self.model.thresholds[stage]:
                 return STOPPED, -1
             if price > money:
@@ -171,7 +211,11 @@ class StagedEngine(Catalogue):
         thresholds, last = applied(model.thresholds, price, money)
         limited = thresholds.copy()
         limited[last] = np.inf
-        stage, outputs = model.chain.follow(rows, limited, model.objective, first)
+        known = self.known_from(at_hand)
+        if any(known[features].any() for features in self._features[first + 1 :]):
+            stage, outputs = self._follow_if_known(rows, limited, at_hand, first)
+        else:
+            stage, outputs = model.chain.follow(rows, limited, model.objective, first)
         wanted_more = (stage == last) & (last < len(self._wanted) - 1)
         decided = ~wanted_more | (model.objective.uncertainty(outputs) <= thresholds[last])
         bought = np.zeros((len(self._wanted), n_sources), dtype=np.bool_)
@@ -188,3 +232,27 @@ class StagedEngine(Catalogue):
             probabilities=outputs if model.classes is not None else None,
         )
         return simulation, stage
+
+    def _follow_if_known(
+        self,
+        rows: NDArray[np.float64],
+        thresholds: NDArray[np.float64],
+        at_hand: NDArray[np.bool_],
+        first: int,
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Follow the stages as `Chain.follow` does, if some features of later stages are known already."""
+        stopped = np.empty(len(rows), dtype=np.intp)
+        has, active = at_hand.copy(), np.arange(len(rows))
+        final: NDArray[np.float64] | None = None
+        for k, wanted in enumerate(self._wanted):
+            has[wanted] = True
+            if k < first:
+                continue
+            outputs = self._outputs(rows[active], self.known_from(has))
+            final = np.empty((len(rows), outputs.shape[1])) if final is None else final
+            stopped[active], final[active] = k, outputs
+            active = active[self.model.objective.uncertainty(outputs) > thresholds[k]]
+            if not active.size:
+                break
+        assert final is not None
+        return stopped, final

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,9 @@ from budgetprune.forest import Forest
 from budgetprune.staged._calibration import best_scale
 from budgetprune.staged._chain import Chain, Stage, link_of, probabilities
 from budgetprune.staged._choice import Comparison, choose_learner
-from budgetprune.staged._deadline import Deadline
+from budgetprune.staged._extent import choose_extent
 from budgetprune.staged._forest import log_odds
-from budgetprune.staged._learner import FEWEST_ROUNDS, Learner, Task
-from budgetprune.staged._learners import Candidates
+from budgetprune.staged._learner import Learner, Task
 from budgetprune.staged._objective import Objective
 from budgetprune.staged._order import (
     MOST_ROWS,
@@ -27,23 +27,17 @@ from budgetprune.staged._order import (
     Step,
     Trials,
     join_steps,
-    order_sources,
     promising_columns,
 )
-from budgetprune.staged._points import Crossed, Score, StagedTradeOff, trade_off
-from budgetprune.staged._recheck import without_surprises
-from budgetprune.staged._rows import among
+from budgetprune.staged._orders import propose_orders
+from budgetprune.staged._points import Crossed, StagedTradeOff, all_points, best_points
+from budgetprune.staged._recheck import costs_as_expected
 from budgetprune.staged._sample import Sample, Settings, Validation, mean_loss
 from budgetprune.staged._settings import LAST, choose_settings
 from budgetprune.staged._stopping import Evidence
-from budgetprune.staged._training import CrossFitted, Fold, Plan, Trainer, speed_up
+from budgetprune.staged._training import CrossFitted, Plan, Trainer
+from budgetprune.staged._work import Work
 
-MOST_STAGES = 20
-# If the time is limited, there are fewer stages, so that each has time for so many rounds.
-FEWEST_STAGES, ROUNDS_OF_STAGE = 5, 40
-# Exponents of prices in the order of sources, tried if prices differ: what a source saves per unit of price,
-# and one with which cheap sources come first, for small budgets.
-EXPONENTS = (1.0, 2.0)
 # Sources of a model by which the settings of early stages are chosen.
 N_FEW = 5
 # Shares of the time that is left, if it is limited: for the settings, then for the orders of sources.
@@ -52,9 +46,6 @@ FOR_SETTINGS, FOR_ORDERS = 0.2, 0.3
 FOR_TRAINING = 0.9
 # Time that a further chain takes at least, as a share of the time of the last one.
 SHORTEST = 0.2
-# For budgets that are too small for these orders: the exponent, and how many orders begin with ever cheaper
-# sources. Five powers of the largest prices are finite.
-CHEAPER_EXPONENT, MOST_CHEAPER = 5.0, 4
 # Losses of few rows are noisy. They are mixed with what the best stage expects them to be, which counts as
 # much as this many rows.
 SOFT_ROWS = 1000
@@ -79,60 +70,6 @@ class Fitted:
     settings: tuple[Settings, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Work:
-    """What is given to `fit_chains`.
-
-    Attributes
-    ----------
-    sample : Sample
-        Its weights count in training and for losses; with class weights, they depend on the class.
-    row_weight : float64 array of shape (n_rows,)
-        Weights of the rows in average costs, whatever their class is.
-    classes : what they are called, or None
-    costs : CostTable
-    folds : of cross-fitting
-        Rows that are tested in none of them have a part in training only.
-    objective : Objective
-    score : of cross-fitted outputs
-    candidates : what may grow the trees
-    budget : what rows may cost on average
-    max_cost : what a row may cost, at most
-    keeps_everything : whether the point at which all rows buy everything is on the curve in any case
-    deadline : Deadline
-    seed, n_jobs : int
-    verbose : bool
-    """
-
-    sample: Sample
-    row_weight: NDArray[np.float64]
-    classes: NDArray[Any] | None
-    costs: CostTable
-    folds: Sequence[Fold]
-    objective: Objective
-    score: Score
-    candidates: Candidates
-    budget: float
-    max_cost: float
-    keeps_everything: bool
-    deadline: Deadline
-    seed: int
-    n_jobs: int
-    verbose: bool
-
-    def of_rows(self, rows: NDArray[np.intp]) -> Work:
-        """Return the same for some of the rows, which are numbered anew."""
-        counts = np.zeros(len(self.sample), dtype=np.bool_)
-        counts[rows] = True
-        return replace(
-            self,
-            sample=self.sample.take(rows),
-            row_weight=self.row_weight[rows],
-            folds=[among(counts, fold) for fold in self.folds],
-            score=lambda some, outputs: self.score(rows[some], outputs),
-        )
-
-
 def fit_chains(work: Work) -> Fitted:
     """Order the sources, train the stages, and learn when to stop."""
     is_offered = work.costs.needed_by(np.flatnonzero(work.costs.price_alone <= work.max_cost * ROUNDING))
@@ -152,15 +89,12 @@ def fit_chains(work: Work) -> Fitted:
     # Each class has trees of its own. That takes time, and orders need many trials.
     train, test = _few_rows(work, int(MOST_ROWS / np.sqrt(work.sample.n_outputs)))
     trials = Trials(boosted, few, train, test, work.n_jobs, deadline.share(FOR_ORDERS))
-    orders = [
-        order_sources(trials, Shop(work.costs, is_offered), exponent)
-        for exponent in _exponents(work.costs.price[is_offered])
-    ]
-    orders += _cheaper_orders(trials, work, orders)
+    orders = propose_orders(trials, work, is_offered)
+    extent = choose_extent(work, trials, len(orders), deadline.left())
+    work = replace(work, folds=work.folds[: extent.n_folds])
     tested = np.sort(np.concatenate([test for _, test in work.folds]))
     judged = work.of_rows(tested)
-    n_stages = _n_stages(work, trials, len(orders))
-    made = (_plan(work, within(work.costs, order, work.max_cost), n_stages) for order in orders)
+    made = (_plan(work, order, extent.n_stages) for order in orders)
     plans = list({plan.sources: plan for plan in made}.values())
     chains: list[Chain] = []
     crossed: list[Crossed] = []
@@ -171,49 +105,39 @@ def fit_chains(work: Work) -> Fitted:
         wanted = next((plan for plan in plans if _first_price(work, plan) <= work.budget * ROUNDING), None)
         for i, plan in enumerate(plans):
             # One more chain takes some time, even if its rounds are as few as can be.
-            if chains and plan is not wanted and deadline.left() < shortest:
+            is_extra = i >= extent.n_chains or deadline.left() < shortest
+            if chains and plan is not wanted and is_extra:
                 continue
             began = time.monotonic()
-            limit = deadline.share(1 / (len(plans) - i))
-            trainer = Trainer(learner, all_settings, work.seed, work.n_jobs, bar.update, limit, LAST)
+            limit = deadline.share(1 / max(min(len(plans), extent.n_chains) - i, 1))
+            trainer = Trainer(
+                learner,
+                all_settings,
+                work.seed,
+                work.n_jobs,
+                partial(_tell, bar),
+                limit,
+                LAST,
+                extent.is_hurried,
+            )
             found = trainer.cross_fit(plan, work.sample, work.folds)
             chain, seen = _assemble(judged, found.of_rows(tested), trainer)
             chains.append(chain)
             crossed.append(seen)
             shortest = SHORTEST * (time.monotonic() - began)
-    curve = trade_off(crossed, judged.folds, judged.score, keeps_everything=work.keeps_everything)
+    points = all_points(crossed, judged.folds, judged.score)
     rows = replace(judged.sample, weight=judged.row_weight)
-    curve = without_surprises(curve, chains, rows, work.objective, work.costs)
+    is_expected = costs_as_expected(points, chains, rows, work.objective, work.costs)
+    curve = best_points(
+        points, is_expected, by_loss=work.has_error_costs, keeps_everything=work.keeps_everything
+    )
     return Fitted(tuple(chains), curve, learner, all_settings)
 
 
-def _cheaper_orders(trials: Trials, work: Work, orders: Sequence[list[Step]]) -> list[list[Step]]:
-    """Order the sources that are cheaper than what all others begin with, for budgets below that.
-
-    A budget that is asked for has an order of what fits into it, by what a source saves per price. Others
-    follow, each of sources that are cheaper than what the one before begins with.
-    """
-    first = min((order[0].price for order in orders if order), default=0.0)
-    found: list[list[Step]] = []
-    if work.budget < first:
-        found += _order_up_to(trials, work, work.budget * ROUNDING, EXPONENTS[0])
-    while len(found) < MOST_CHEAPER:
-        first = min([first, *(order[0].price for order in found)])
-        more = _order_up_to(trials, work, first / ROUNDING, EXPONENTS[-1] if not found else CHEAPER_EXPONENT)
-        if not more:
-            break
-        found += more
-    return found
-
-
-def _order_up_to(trials: Trials, work: Work, limit: float, exponent: float) -> list[list[Step]]:
-    """Order the sources of the features that cost no more than a limit; no order if none of them helps."""
-    alone = work.costs.price_alone
-    is_cheap = alone <= min(limit, work.max_cost)
-    if not np.any(is_cheap & (alone > 0)):
-        return []
-    order = order_sources(trials, Shop(work.costs, work.costs.needed_by(np.flatnonzero(is_cheap))), exponent)
-    return [order] if order and order[0].price <= limit else []
+def _tell(bar: Any) -> None:
+    """Count a stage. If there is no time for all rounds, the first fold is trained twice."""
+    bar.total = max(bar.total, bar.n + 1)
+    bar.update()
 
 
 def _first_price(work: Work, plan: Plan) -> float:
@@ -221,52 +145,10 @@ def _first_price(work: Work, plan: Plan) -> float:
     return float(next((work.costs.price[list(each)].sum() for each in plan.sources if each), np.inf))
 
 
-def within(costs: CostTable, order: Sequence[Step], max_cost: float) -> list[Step]:
-    """Leave out the features that do not fit into a limit any more, once those before are bought.
-
-    A feature that fits buys all that it needs, also what it shares with features that are left out.
-    """
-    if max_cost == np.inf:
-        return list(order)
-    planned, bought = Shop(costs), Shop(costs)
-    kept: list[Step] = []
-    paid = 0.0
-    for step in order:
-        before = planned.columns()
-        planned.buy(step)
-        for feature in np.setdiff1d(planned.columns(), before).tolist():
-            needs = costs.needs[costs.needs_start[feature] : costs.needs_start[feature + 1]]
-            sources = tuple(needs[~bought.has[needs]].tolist())
-            price = float(costs.price[list(sources)].sum())
-            if sources and paid + price <= max_cost * ROUNDING:
-                kept.append(Step(sources, price))
-                bought.buy(kept[-1])
-                paid += price
-    return kept
-
-
 def _few_rows(work: Work, most: int) -> tuple[Sample, Sample]:
     """Rows on which settings and orders are tried: those of the first fold, or some of them."""
     train, test = work.folds[0]
     return work.sample.take(train[:most]), work.sample.take(test[:most])
-
-
-def _exponents(price: NDArray[np.float64]) -> tuple[float, ...]:
-    paid = price[price > 0]
-    return EXPONENTS if paid.size and paid.max() > 1.01 * paid.min() else EXPONENTS[:1]
-
-
-def _n_stages(work: Work, trials: Trials, n_chains: int) -> int:
-    """Choose how many stages there may be: each should have time for enough rounds."""
-    left = work.deadline.left()
-    if left == np.inf:
-        return MOST_STAGES
-    began = time.monotonic()
-    trials.grow(Shop(work.costs).offered_columns(), None, FEWEST_ROUNDS)
-    seconds = (time.monotonic() - began) / FEWEST_ROUNDS * len(work.sample) / len(trials.train)
-    n_times = n_chains * (len(work.folds) + 2) / speed_up(work.n_jobs)
-    most = left / max(seconds * n_times * ROUNDS_OF_STAGE, 1e-9)
-    return int(np.clip(most, FEWEST_STAGES, MOST_STAGES))
 
 
 def _plan(work: Work, order: list[Step], n_stages: int) -> Plan:

@@ -118,6 +118,12 @@ class StagedModel:
             point = min(point, most)
         return self.at(point)
 
+    def only(self, points: NDArray[np.intp]) -> StagedModel:
+        """Return the same model with some of the points of its curve, the one in use among them."""
+        curve = self.trade_off.take(points)
+        best = curve.cheapest_in_all() if self.has_error_costs else len(points) - 1
+        return replace(self, trade_off=curve, best=best, point=int(np.searchsorted(points, self.point)))
+
     @property
     def n_reachable(self) -> int:
         """Number of stages that rows can get to.

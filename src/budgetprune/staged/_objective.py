@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -116,14 +118,14 @@ def read_error_costs(error_costs: Any, classes: NDArray[Any]) -> NDArray[np.floa
     ----------
     error_costs : None, number, matrix or mapping
         None: 1 for each error. A number: the price of each error. A matrix: rows are true classes, columns
-        predicted ones, in the order of `classes`. A mapping from a true class to the price of missing it, or
-        from pairs ``(true, predicted)`` to prices; pairs that are left out cost nothing.
+        predicted ones, in the order of `classes`. A mapping from each true class to the price of missing it,
+        or from pairs ``(true, predicted)`` to prices; pairs that are left out cost nothing.
     classes : array
     """
     n = len(classes)
     if error_costs is None:
         return 1.0 - np.eye(n)
-    if isinstance(error_costs, dict):
+    if isinstance(error_costs, Mapping):
         return _from_mapping(error_costs, classes)
     try:
         cost = np.asarray(error_costs, dtype=np.float64)
@@ -136,11 +138,13 @@ def read_error_costs(error_costs: Any, classes: NDArray[Any]) -> NDArray[np.floa
     return check_error_costs(cost, n)
 
 
-def _from_mapping(given: dict[Any, Any], classes: NDArray[Any]) -> NDArray[np.float64]:
+def _from_mapping(given: Mapping[Any, Any], classes: NDArray[Any]) -> NDArray[np.float64]:
     n = len(classes)
     number = {label: i for i, label in enumerate(classes.tolist())}
     cost = np.zeros((n, n))
     for key, price in given.items():
+        if not isinstance(price, Real):
+            raise InvalidInputError(f"error_costs has {price!r} for {key!r}; prices are numbers.")
         pair = key if isinstance(key, tuple) else (key,)
         unknown = [label for label in pair if label not in number]
         if unknown or len(pair) > 2:
@@ -153,6 +157,12 @@ def _from_mapping(given: dict[Any, Any], classes: NDArray[Any]) -> NDArray[np.fl
         else:
             cost[number[pair[0]]] = price
             cost[number[pair[0]], number[pair[0]]] = 0.0
+    true = {key[0] if isinstance(key, tuple) and key else key for key in given}
+    left_out = [label for label in number if label not in true]
+    if left_out and not all(isinstance(key, tuple) for key in given):
+        raise InvalidInputError(
+            f"error_costs has no price for class {left_out[0]!r}; give one for each of {list(number)}."
+        )
     return check_error_costs(cost, n)
 
 

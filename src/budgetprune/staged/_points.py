@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import ROUNDING
-from budgetprune.staged._stopping import Evidence, learn_thresholds, stops_at, useful_lams
+from budgetprune.staged._stopping import Evidence, learn_thresholds, rules_between, stops_at, useful_lams
 from budgetprune.staged._training import Fold
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ Score = Callable[[NDArray[np.intp], NDArray[np.float64]], float]
 class StagedTradeOff:
     """What each budget buys, as rows saw it that had no part in training or in the stopping rule.
 
-    Points are in order of their cost, and each has a better score than all cheaper ones.
+    Points are in order of their cost, and each has a better score than all cheaper ones; where wrong answers
+    have prices (`error_costs`), each has a smaller loss than all cheaper ones, and no point costs more in all
+    (cost and loss) than a cheaper one, up to the one that costs least in all.
 
     Attributes
     ----------
@@ -109,21 +111,47 @@ class Crossed:
     outputs: Sequence[NDArray[np.float64]]
 
 
-def trade_off(
-    chains: Sequence[Crossed], folds: Sequence[Fold], score: Score, *, keeps_everything: bool = False
-) -> StagedTradeOff:
-    """Learn stopping rules for many lambdas, judge them by cross-fitting, and keep the best points.
+def all_points(chains: Sequence[Crossed], folds: Sequence[Fold], score: Score) -> StagedTradeOff:
+    """Learn stopping rules for many lambdas, and judge them by cross-fitting; chain by chain."""
+    return _join([_points_of(number, crossed, folds, score) for number, crossed in enumerate(chains)])
 
-    With `keeps_everything`, the last point is the one at which all rows go to the last stage of the first
-    chain, whatever its score is.
+
+def best_points(
+    found: StagedTradeOff,
+    is_candidate: NDArray[np.bool_],
+    *,
+    by_loss: bool = False,
+    keeps_everything: bool = False,
+) -> StagedTradeOff:
+    """Choose the points that are better than all cheaper ones, in order of their cost.
+
+    Parameters
+    ----------
+    found : StagedTradeOff
+    is_candidate : bool array of shape (n_points,)
+    by_loss : bool
+        Whether points with less loss are better, or points with a higher score. Points at which cost and
+        loss together are more than at a cheaper one are left out then, if a more expensive one is better:
+        no budget should lead to them.
+    keeps_everything : bool
+        Whether the last point is the one at which all rows go to the last stage of the first chain, whatever
+        its score is.
     """
-    found = [_points_of(number, crossed, folds, score) for number, crossed in enumerate(chains)]
-    joined = _join(found)
-    kept = _best_points(joined)
-    everything = len(found[0]) - 1
+    value = -found.loss if by_loss else found.score
+    best, kept = -np.inf, []
+    for i in np.lexsort((-value, found.cost)).tolist():
+        if is_candidate[i] and value[i] > best:
+            best = value[i]
+            kept.append(i)
+    everything = int(np.flatnonzero(found.chain == 0)[-1])
     if keeps_everything and everything not in kept:
-        kept = np.append(kept[joined.cost[kept] < joined.cost[everything]], everything)
-    return joined.take(kept)
+        kept = [i for i in kept if found.cost[i] < found.cost[everything]] + [everything]
+    points = np.array(kept, dtype=np.intp)
+    if by_loss:
+        total = (found.cost + found.loss)[points]
+        is_better = total < np.minimum.accumulate(np.append(np.inf, total[:-1]))
+        points = points[is_better | (np.arange(points.size) > np.argmin(total))]
+    return found.take(points)
 
 
 def _points_of(number: int, crossed: Crossed, folds: Sequence[Fold], score: Score) -> StagedTradeOff:
@@ -132,11 +160,16 @@ def _points_of(number: int, crossed: Crossed, folds: Sequence[Fold], score: Scor
     Rules that are learnt from other rows for the same lambda may be quite different, where costs jump. So a
     rule is judged by those that cost as much as it does, on the rows that each was learnt from.
     """
-    lams = useful_lams(crossed.evidence)
-    rules = _all_rules(crossed.evidence, lams)
-    cost, stops = _costs_and_stops(crossed.evidence, rules)
+    evidence = crossed.evidence
+    lams = useful_lams(evidence)
+    learnt = learn_thresholds(evidence, lams)
+    between, lams_between = rules_between(evidence, learnt, lams, _costs_and_stops(evidence, learnt)[0])
+    fixed = _fixed_rules(evidence.price.size)
+    rules = np.concatenate([learnt, between, fixed])
+    cost, stops = _costs_and_stops(evidence, rules)
     size = np.array([test.size for _, test in folds], dtype=np.float64)
-    judged = np.array([_judge(crossed, fold, lams, cost, score) for fold in folds])
+    n_flexible = len(rules) - len(fixed)
+    judged = np.array([_judge(crossed, fold, lams, cost[:n_flexible], score) for fold in folds])
     mean, spread = np.average(judged, axis=0, weights=size), judged.std(axis=0)
     return StagedTradeOff(
         cost=mean[0],
@@ -144,12 +177,11 @@ def _points_of(number: int, crossed: Crossed, folds: Sequence[Fold], score: Scor
         cost_std=spread[0],
         score_std=spread[1],
         loss=mean[2],
-        lam=np.append(lams, np.zeros(len(rules) - lams.size)),
+        lam=np.concatenate([lams, lams_between, np.zeros(len(fixed))]),
         chain=np.full(len(rules), number),
         thresholds=tuple(rules),
         stops=tuple(stops),
-        # The rules by which all rows stop at the same stage come last.
-        stage_score=(mean[1, lams.size :],),
+        stage_score=(mean[1, n_flexible:],),
     )
 
 
@@ -169,13 +201,15 @@ def _judge(
 
     Returns
     -------
-    found : cost, score and loss, of shape (3, n_rules)
-        Of rules that have the given costs on the rows that they are learnt from.
+    found : cost, score and loss, of shape (3, n_costs + n_stages)
+        Of rules that have the given costs on the rows that they are learnt from: between two of them, values
+        are interpolated. Then those of the rules by which all rows stop at the same stage.
     """
     train, test = fold
     evidence = crossed.evidence[test]
     paid = np.cumsum(evidence.price)
-    rules = _all_rules(crossed.evidence[train], lams)
+    learnt = learn_thresholds(crossed.evidence[train], lams)
+    rules = np.concatenate([learnt, _fixed_rules(paid.size)])
     found = np.empty((3, len(rules)))
     rows = np.arange(test.size)
     for i, thresholds in enumerate(rules):
@@ -186,12 +220,10 @@ def _judge(
         found[0, i] = np.average(paid[stage], weights=evidence.weight)
         found[1, i] = score(test, outputs)
         found[2, i] = np.average(crossed.loss[test][rows, stage], weights=evidence.weight)
-    learnt = slice(0, lams.size)
-    known = _costs_and_stops(crossed.evidence[train], rules[learnt])[0]
+    known = _costs_and_stops(crossed.evidence[train], learnt)[0]
     order = np.argsort(known, kind="stable")
-    for values in found:
-        values[learnt] = np.interp(cost[learnt], known[order], values[learnt][order])
-    return found
+    at_cost = [np.interp(cost, known[order], values[: lams.size][order]) for values in found]
+    return np.concatenate([at_cost, found[:, lams.size :]], axis=1)
 
 
 def _costs_and_stops(
@@ -210,19 +242,6 @@ def _costs_and_stops(
     return stops @ np.cumsum(evidence.price), stops
 
 
-def _all_rules(evidence: Evidence, lams: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Learn a rule for each lambda; then come those by which all rows stop at the same stage."""
-    n_stages = evidence.price.size
-    fixed = np.where(np.arange(n_stages) < np.arange(n_stages)[:, np.newaxis], -np.inf, np.inf)
-    return np.concatenate([learn_thresholds(evidence, lams), fixed])
-
-
-def _best_points(found: StagedTradeOff) -> NDArray[np.intp]:
-    """Choose the points that have a better score than all cheaper ones, in order of their cost."""
-    order = np.lexsort((-found.score, found.cost))
-    best, kept = -np.inf, []
-    for i in order.tolist():
-        if found.score[i] > best:
-            best = found.score[i]
-            kept.append(i)
-    return np.array(kept, dtype=np.intp)
+def _fixed_rules(n_stages: int) -> NDArray[np.float64]:
+    """Make the rules by which all rows stop at the same stage, one for each stage."""
+    return np.where(np.arange(n_stages) < np.arange(n_stages)[:, np.newaxis], -np.inf, np.inf)

@@ -18,25 +18,25 @@ from budgetprune.staged._stopping import stops_at
 MOST_ROWS, MOST_RATIO = 5_000, 1.1
 
 
-def without_surprises(
+def costs_as_expected(
     curve: StagedTradeOff, chains: Sequence[Chain], sample: Sample, objective: Objective, costs: CostTable
-) -> StagedTradeOff:
-    """Leave out points at which training rows cost clearly more than rows did in cross-fitting.
+) -> NDArray[np.bool_]:
+    """Find the points at which training rows do not cost clearly more than rows did in cross-fitting.
 
     With few rows, the stages of a fold and those of all rows differ: where many rows are equally uncertain,
     either all of them go on or none. Rows are surer of what they were trained with, so that a cost that is
-    larger is no chance. The cheapest point stays, and so do those at which all rows stop at the same stage.
+    larger is no chance. Points at which all rows stop at the same stage cost what they did.
     """
     few = sample.take(np.arange(min(len(sample), MOST_ROWS)))
     uncertain = [_uncertainty(chain, few.rows, objective) for chain in chains]
     paid = [np.cumsum([costs.price[list(stage.sources)].sum() for stage in chain.stages]) for chain in chains]
-    kept = []
-    for i, (chain, thresholds) in enumerate(zip(curve.chain.tolist(), curve.thresholds, strict=True)):
-        seen = np.average(paid[chain][stops_at(uncertain[chain], thresholds)], weights=few.weight)
-        is_fixed = np.all(np.isinf(thresholds))
-        if i == 0 or is_fixed or seen <= MOST_RATIO * curve.cost[i]:
-            kept.append(i)
-    return curve.take(np.array(kept, dtype=np.intp))
+    seen = [
+        np.average(paid[chain][stops_at(uncertain[chain], thresholds)], weights=few.weight)
+        for chain, thresholds in zip(curve.chain.tolist(), curve.thresholds, strict=True)
+    ]
+    is_fixed = np.array([bool(np.all(np.isinf(thresholds))) for thresholds in curve.thresholds])
+    found: NDArray[np.bool_] = is_fixed | (np.array(seen) <= MOST_RATIO * curve.cost)
+    return found
 
 
 def _uncertainty(chain: Chain, rows: NDArray[np.float64], objective: Objective) -> NDArray[np.float64]:

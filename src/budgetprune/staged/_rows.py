@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,13 @@ def queries_of(X: Any, qid: Any) -> NDArray[Any] | None:
     found: NDArray[Any] = column_or_1d(qid)
     check_consistent_length(X, found)
     return found
+
+
+def takes_queries(scorer: Any) -> bool:
+    """Whether a scorer has a parameter `qid`; scikit-learn's pass theirs on to a function."""
+    parameters = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    takes_all = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+    return "qid" in parameters or (takes_all and not hasattr(scorer, "_score_func"))
 
 
 def even_folds(

@@ -18,8 +18,11 @@ from budgetprune.staged._learner import FEWEST_ROUNDS, Learner, Task
 from budgetprune.staged._sample import Grown, Sample, Scores, Settings, Validation
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
-# Share of the time for the first fold, which tries two settings for each stage.
-FIRST_FOLD = 0.3
+# Time for the first fold, relative to that of a stage that is trained once in each fold and on all rows. A
+# little less, because it is trained once more if the time turns out to be too short for as many rounds.
+FIRST_FOLD = 0.85
+# Time of a round, relative to that for one more column, that it takes for any number of columns.
+COLUMNS_OF_ROUND = 5
 # If there are fewer rounds because the time is short, each counts more, up to this learning rate.
 LARGEST_RATE = 0.3
 # Share of the rounds that are trained even if there is no time left.
@@ -103,6 +106,7 @@ class Trainer:
     tell : called whenever a stage of a fold is done
     deadline : Deadline
     last : how many times as many rounds the last stage may take
+    is_hurried : whether there is no time to try several settings for each stage
     """
 
     learner: Learner
@@ -112,6 +116,7 @@ class Trainer:
     tell: Callable[[], Any]
     deadline: Deadline
     last: int
+    is_hurried: bool = False
 
     def cross_fit(self, plan: Plan, sample: Sample, folds: Sequence[Fold]) -> CrossFitted:
         """Train all stages on all rows, and for each fold on the rows outside it.
@@ -121,11 +126,13 @@ class Trainer:
         are learnt from the folds must fit the stages that are trained on all rows.
         """
         scores = tuple(np.full((len(sample), sample.n_outputs), np.nan) for _ in plan.columns)
+        n_tried = 1 if self.is_hurried else 2
+        first = FIRST_FOLD * n_tried / (n_tried + len(folds))
 
         def train_chain(fold: Fold, ways: Sequence[Way] | None) -> list[Way]:
             train, test = fold
             n_threads = self.n_jobs if ways is None else 1
-            found = self._chain(plan, sample.take(train), sample.take(test), ways, n_threads)
+            found = self._chain(plan, sample.take(train), sample.take(test), ways, n_threads, first)
             for k, (_, _, seen) in enumerate(found):
                 scores[k][test] = seen
             return [way for _, way, _ in found]
@@ -141,7 +148,7 @@ class Trainer:
             if fold is not None:
                 train_chain(fold, ways)
                 return []
-            found = self._chain(plan, sample, sample.take(folds[0][1][:1]), ways, 1)
+            found = self._chain(plan, sample, sample.take(folds[0][1][:1]), ways, 1, 1.0)
             return [grown for grown, _, _ in found]
 
         # First the stages on all rows, which take longest.
@@ -156,10 +163,16 @@ class Trainer:
 
     def test_scores(self, plan: Plan, train: Sample, test: Sample) -> Scores:
         """Train all stages on some rows, and return the scores of others at the last one."""
-        return self._chain(plan, train, test, None, self.n_jobs)[-1][2]
+        return self._chain(plan, train, test, None, self.n_jobs, FIRST_FOLD)[-1][2]
 
     def _chain(
-        self, plan: Plan, train: Sample, test: Sample, ways: Sequence[Way] | None, n_threads: int
+        self,
+        plan: Plan,
+        train: Sample,
+        test: Sample,
+        ways: Sequence[Way] | None,
+        n_threads: int,
+        share: float,
     ) -> list[tuple[Grown, Way, Scores]]:
         """Train one stage after the other.
 
@@ -169,6 +182,7 @@ class Trainer:
         train, test : Sample
         ways : for each stage how it is trained; None: the test rows say it
         n_threads : int
+        share : of the time that is left, for these stages
 
         Returns
         -------
@@ -177,18 +191,19 @@ class Trainer:
         decay = self.learner.decay
         start = seen = None
         found: list[tuple[Grown, Way, Scores]] = []
-        deadline = self.deadline.share(FIRST_FOLD) if ways is None else Deadline(None)
+        deadline = self.deadline.share(share) if ways is None else Deadline(None)
         tournament = _Tournament(self.settings)
-        # Time for each stage: rounds take longer if there are more columns.
-        portion = np.sqrt([1 + columns.size for columns in plan.columns])
+        # Time for each stage: rounds take longer if there are more columns, and the last one may have more.
+        portion = np.array([COLUMNS_OF_ROUND + columns.size for columns in plan.columns], dtype=np.float64)
+        portion[-1] *= 2
         for k, columns in enumerate(plan.columns):
-            # Half of it for each of two candidates.
-            mine = 0.5 * portion[k] / portion[k:].sum()
             tried: list[tuple[float, int, Grown, Way, Scores]] = []
             candidates = [ways[k]] if ways is not None else self._candidates(tournament, plan, k)
-            for way in candidates:
+            for i, way in enumerate(candidates):
                 began = time.monotonic()
-                limit = deadline.share(mine / (1 - mine) if tried else mine)
+                mine = portion[k] / len(candidates)
+                later = portion[k + 1 :].sum() + mine * (len(candidates) - i)
+                limit = deadline.share(mine / later)
                 task = Task(
                     train,
                     columns,
@@ -216,6 +231,9 @@ class Trainer:
         """List how the trees of stage `k` may be grown."""
         if not plan.columns[k].size:
             return [Way(self.settings[0], None)]
+        if self.is_hurried:
+            is_last = k == len(plan.columns) - 1
+            return [Way(self.settings[-1] if is_last else self.settings[0], None)]
         if k < len(plan.columns) - 1:
             return [Way(each, None) for each in tournament.next_ones()]
         best = dict.fromkeys([tournament.best, self.settings[-1]])
