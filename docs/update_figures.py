@@ -53,7 +53,7 @@ def draw_thresholds(model: BudgetClassifier, X_test: object) -> None:
         going = going[goes_on]
     ax.set(xlabel="stage", ylabel="uncertainty: expected share of wrong answers")
     ax.set_xticks(range(staged.n_reachable))
-    ax.legend(loc="upper right")
+    ax.legend(loc="lower right")
     figure.savefig(FOLDER / "thresholds.png", dpi=110)
 
 

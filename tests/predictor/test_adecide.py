@@ -59,6 +59,17 @@ def test_one_at_a_time_is_what_decide_does(place):
     assert not counter.cancelled
 
 
+def failing(predictor, row, fails):
+    """Make a fetch that raises an error for some sources."""
+
+    def fetch(source):
+        if source in fails:
+            raise OSError(source)
+        return {name: row[name] for name in predictor.features_of(source)}
+
+    return fetch
+
+
 @examples(150)
 @given(place=places(), concurrency=st.sampled_from([1, 2, 10]), data=st.data())
 def test_failures(place, concurrency, data):
@@ -74,6 +85,10 @@ def test_failures(place, concurrency, data):
     assert decision.next is None
     if not decision.decided:
         assert_nothing_more_to_do(predictor, counter, row)
+    if concurrency == 1:
+        other = predictor.decide(failing(predictor, counter.row, fails), on_error="skip")
+        assert (other.acquired, other.cost) == (decision.acquired, decision.cost)
+        assert (other.label, other.reason) == (decision.label, decision.reason)
     culprit = None
     try:
         decision = run(predictor.adecide(counter.fetch, concurrency=concurrency))

@@ -86,6 +86,11 @@ def test_wrong_steps(clinic, wrong, message):
         clinic.step(**wrong)
 
 
+def test_on_error_of_decide_is_checked(clinic):
+    with pytest.raises(InvalidInputError, match="on_error must be 'raise' or 'skip', not 'ignore'"):
+        clinic.decide(lambda source: None, on_error="ignore")
+
+
 # A split on x1, and x0 is of no use.
 ONE_SPLIT = stumps(2).prune(np.arange(6) == 3)
 

@@ -31,6 +31,12 @@ def check_max_cost(max_cost: Any) -> float | None:
     return None if money == float("inf") else money
 
 
+def check_on_error(on_error: Any) -> None:
+    """Check what happens if a source fails."""
+    if on_error not in ("raise", "skip"):
+        raise InvalidInputError(f"on_error must be 'raise' or 'skip', not {on_error!r}.")
+
+
 def check_look_ahead(look_ahead: Any) -> int:
     """How many unknown splits trees look past."""
     is_whole = isinstance(look_ahead, Integral) and not isinstance(look_ahead, bool)

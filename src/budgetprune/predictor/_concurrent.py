@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any
 
 from budgetprune.errors import AcquisitionError, InvalidInputError
-from budgetprune.predictor._checks import check_number
+from budgetprune.predictor._checks import check_number, check_on_error
 from budgetprune.predictor._decision import Decision
 from budgetprune.predictor._example import Example
 
@@ -108,5 +108,4 @@ def _check(fetch: Any, concurrency: Any, timeout: Any, on_error: Any) -> None:
         raise InvalidInputError(f"concurrency must be a whole number from 1, not {concurrency!r}.")
     if timeout is not None and not check_number("timeout", timeout) > 0:
         raise InvalidInputError(f"timeout must be positive, or None for none, not {timeout!r}.")
-    if on_error not in ("raise", "skip"):
-        raise InvalidInputError(f"on_error must be 'raise' or 'skip', not {on_error!r}.")
+    check_on_error(on_error)

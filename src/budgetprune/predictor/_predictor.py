@@ -14,7 +14,7 @@ from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor._aim import Order, check_aim
-from budgetprune.predictor._checks import check_look_ahead, check_max_cost, check_number
+from budgetprune.predictor._checks import check_look_ahead, check_max_cost, check_number, check_on_error
 from budgetprune.predictor._concurrent import acquire_concurrently
 from budgetprune.predictor._decision import Decision, Simulation
 from budgetprune.predictor._engine import Engine
@@ -203,6 +203,7 @@ class BudgetPredictor:
         *,
         known: Mapping[str, Any] | None = None,
         max_cost: float | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
     ) -> Decision:
         """Acquire source after source until it is decided.
 
@@ -219,12 +220,16 @@ class BudgetPredictor:
             only once a tree waits for them: what is at hand had better be given here.
         max_cost : float, optional
             Instead of the predictor's.
+        on_error : {"raise", "skip"}
+            What happens if a callable `fetch` raises an error: an `AcquisitionError`, or the source counts as
+            unavailable. A value that makes no sense is an error in any case.
 
         Raises
         ------
         AcquisitionError
             If `fetch` fails; its `decision` says what was learned before.
         """
+        check_on_error(on_error)
         if isinstance(fetch, Mapping):
             row = None if known else self._engine.values.read_all(fetch)
             if row is None:
@@ -241,6 +246,9 @@ class BudgetPredictor:
             try:
                 fetched = fetch(self._engine.source_names[s])
             except Exception as error:
+                if on_error == "skip":
+                    example.give_up(s)
+                    continue
                 raise example.error(s, error) from error
             if inspect.iscoroutine(fetched):
                 fetched.close()
