@@ -17,16 +17,14 @@ from budgetprune.forest import Forest
 from budgetprune.staged._calibration import best_scale
 from budgetprune.staged._chain import Chain, Stage, link_of, probabilities
 from budgetprune.staged._choice import Comparison, choose_learner
-from budgetprune.staged._extent import choose_extent
+from budgetprune.staged._extent import choose_extent, plan_stages
 from budgetprune.staged._forest import log_odds
 from budgetprune.staged._learner import Learner, Task
 from budgetprune.staged._objective import Objective
 from budgetprune.staged._order import (
     MOST_ROWS,
     Shop,
-    Step,
     Trials,
-    join_steps,
     promising_columns,
 )
 from budgetprune.staged._orders import propose_orders
@@ -90,11 +88,11 @@ def fit_chains(work: Work) -> Fitted:
     train, test = _few_rows(work, int(MOST_ROWS / np.sqrt(work.sample.n_outputs)))
     trials = Trials(boosted, few, train, test, work.n_jobs, deadline.share(FOR_ORDERS))
     orders = propose_orders(trials, work, is_offered)
-    extent = choose_extent(work, trials, len(orders), deadline.left())
+    extent = choose_extent(work, trials, orders, deadline.left())
     work = replace(work, folds=work.folds[: extent.n_folds])
     tested = np.sort(np.concatenate([test for _, test in work.folds]))
     judged = work.of_rows(tested)
-    made = (_plan(work, order, extent.n_stages) for order in orders)
+    made = (plan_stages(work.costs, order, extent.n_stages) for order in orders)
     plans = list({plan.sources: plan for plan in made}.values())
     chains: list[Chain] = []
     crossed: list[Crossed] = []
@@ -149,16 +147,6 @@ def _few_rows(work: Work, most: int) -> tuple[Sample, Sample]:
     """Rows on which settings and orders are tried: those of the first fold, or some of them."""
     train, test = work.folds[0]
     return work.sample.take(train[:most]), work.sample.take(test[:most])
-
-
-def _plan(work: Work, order: list[Step], n_stages: int) -> Plan:
-    shop = Shop(work.costs)
-    sources = [(), *join_steps(order, n_stages)]
-    columns = []
-    for each in sources:
-        shop.has[list(each)] = True
-        columns.append(shop.columns())
-    return Plan(tuple(sources), tuple(columns))
 
 
 def _assemble(work: Work, found: CrossFitted, trainer: Trainer) -> tuple[Chain, Crossed]:

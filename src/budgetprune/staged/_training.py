@@ -34,6 +34,13 @@ def speed_up(n_jobs: int) -> float:
     return 1.0 if n_jobs == 1 else 1.5
 
 
+def relative_time(columns: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
+    """Time of each stage relative to the others: rounds on more columns take longer, the last has more."""
+    found = np.array([COLUMNS_OF_ROUND + each.size for each in columns], dtype=np.float64)
+    found[-1] *= 2
+    return found
+
+
 @dataclass(frozen=True)
 class Way:
     """How the trees of a stage are grown.
@@ -193,9 +200,7 @@ class Trainer:
         found: list[tuple[Grown, Way, Scores]] = []
         deadline = self.deadline.share(share) if ways is None else Deadline(None)
         tournament = _Tournament(self.settings)
-        # Time for each stage: rounds take longer if there are more columns, and the last one may have more.
-        portion = np.array([COLUMNS_OF_ROUND + columns.size for columns in plan.columns], dtype=np.float64)
-        portion[-1] *= 2
+        portion = relative_time(plan.columns)
         for k, columns in enumerate(plan.columns):
             tried: list[tuple[float, int, Grown, Way, Scores]] = []
             candidates = [ways[k]] if ways is not None else self._candidates(tournament, plan, k)
