@@ -17,7 +17,7 @@ from budgetprune.staged._training import COLUMNS_OF_ROUND, Plan, relative_time, 
 from budgetprune.staged._work import Work
 
 MOST_STAGES, FEWEST_STAGES = 20, 5
-# Stages that each chain has before a further chain is given up.
+# Stages that each chain has before a further chain, or a fold of few rows, is given up.
 STAGES_OF_CHAINS = 10
 # Folds that are left have this many rows in all, or there are two of them.
 ENOUGH_TESTED, FEWEST_FOLDS = 4000, 2
@@ -67,8 +67,9 @@ def choose_extent(work: Work, trials: Trials, orders: Sequence[list[Step]], left
     left : seconds for the training of all chains; infinite if the time is not limited
     """
     everything = Extent(MOST_STAGES, len(work.folds), len(orders), is_hurried=False)
-    if left == np.inf:
-        return everything
+    all_extents = list(_less_and_less(everything, _few_folds(work)))
+    if left == np.inf or left <= 0:
+        return all_extents[0 if left > 0 else -1]
     columns = Shop(work.costs).offered_columns()
     pace = _measure_pace(trials, columns)
     n_rows = len(work.folds[0][0])
@@ -81,10 +82,7 @@ def choose_extent(work: Work, trials: Trials, orders: Sequence[list[Step]], left
         n_rounds = FEW_ROUNDS if extent.is_hurried else USUAL_ROUNDS
         return n_times * n_rows * sum(pace.seconds(plan, n_rounds) for plan in plans) / speed_up(work.n_jobs)
 
-    for extent in _less_and_less(everything, _few_folds(work)):
-        if seconds(extent) <= left:
-            break
-    return extent
+    return next((extent for extent in all_extents if seconds(extent) <= left), all_extents[-1])
 
 
 @dataclass(frozen=True)
@@ -142,10 +140,8 @@ def _less_and_less(everything: Extent, few_folds: int) -> Iterator[Extent]:
     few = replace(everything, n_folds=few_folds)
     yield few
     hurried = replace(few, is_hurried=True)
-    for n_stages in range(MOST_STAGES, STAGES_OF_CHAINS - 1, -1):
-        yield replace(hurried, n_stages=n_stages)
-    for n_stages in range(MOST_STAGES, FEWEST_STAGES - 1, -1):
-        yield replace(hurried, n_stages=n_stages, n_chains=1)
-    two = min(few_folds, FEWEST_FOLDS)
+    for n_chains in dict.fromkeys([hurried.n_chains, 1]):
+        for n_stages in range(MOST_STAGES, STAGES_OF_CHAINS - 1, -1):
+            yield replace(hurried, n_stages=n_stages, n_chains=n_chains)
     for n_stages in range(STAGES_OF_CHAINS, FEWEST_STAGES - 1, -1):
-        yield Extent(n_stages, two, 1, is_hurried=True)
+        yield Extent(n_stages, min(few_folds, FEWEST_FOLDS), 1, is_hurried=True)
