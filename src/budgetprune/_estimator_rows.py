@@ -33,6 +33,11 @@ def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
         X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name="X")
         if X.dtype.kind not in "fiub":
             X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+    elif reset:
+        names = [str(name) for name in X.columns]
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise InvalidInputError(f"X has several columns named {repeated!r}; give each its own name.")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
 
@@ -50,9 +55,34 @@ def labels_of(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
         raise InvalidInputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    is_boolean = str(getattr(y, "dtype", "")) == "boolean"  # of pandas, which would become numbers
+    labels: NDArray[Any] = column_or_1d(np.asarray(y, dtype=object) if is_boolean else y, warn=True)
     check_consistent_length(X, labels)
-    return labels
+    if labels.dtype == object:
+        missing = np.flatnonzero(is_missing(labels))
+        if missing.size:
+            raise InvalidInputError(
+                f"y has no value in {missing.size} of {len(labels)} rows, first in row {missing[0]}; leave "
+                "such rows out."
+            )
+    return labels.astype(np.bool_) if is_boolean else labels
+
+
+def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Find None, NaN and pandas' NA."""
+    found = np.zeros(len(values), dtype=np.bool_)
+    if values.dtype.kind == "f":
+        found[:] = np.isnan(values)
+    elif values.dtype == object:
+        found[:] = np.frompyfunc(_is_missing, 1, 1)(values)
+    return found
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # comparisons with NA are NA, which is neither true nor false
+        return True
 
 
 def weights_of(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:

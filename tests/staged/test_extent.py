@@ -23,7 +23,7 @@ from budgetprune.staged._extent import (
 )
 from budgetprune.staged._grown import Constant
 from budgetprune.staged._learner import Learner, Task
-from budgetprune.staged._order import Step, Trials
+from budgetprune.staged._order import Division, Step, Trials
 from budgetprune.staged._sample import Grown, Sample, Settings
 
 N_FEATURES = 30
@@ -64,7 +64,7 @@ def extent_within(clock: list[float], left: float, n_rows: int = 100, n_chains: 
     folds = [(np.setdiff1d(np.arange(n_rows), part), part) for part in parts]
     work = SimpleNamespace(sample=sample, folds=folds, costs=COSTS, n_jobs=1)
     # The time for the orders is over, which must not spoil the measurement.
-    trials = Trials(TakesTime(clock), Settings(), sample, sample, 1, Deadline(0.0))
+    trials = Trials(TakesTime(clock), Settings(), (Division(sample, sample),), 1, Deadline(0.0))
     return choose_extent(work, trials, [ORDER] * n_chains, left)
 
 

@@ -39,7 +39,7 @@ def test_no_budget_leads_to_a_point_that_costs_more_in_all_than_a_cheaper_one():
     cases = [([5, 4.5, 2, 0.5], [0, 2, 3]), ([5, 3, 2.5, 2], [0, 1, 2, 3]), ([5, 4.5, 4, 1], [0, 3])]
     for loss, kept in cases:
         found = replace(FOUND, loss=np.array(loss, dtype=float))
-        curve = best_points(found, every, by_loss=True)
+        curve = best_points(found, every, by_loss=True, in_unit_of_costs=True)
         assert curve.cost.tolist() == kept
 
 

@@ -53,15 +53,22 @@ def test_budgets_that_cannot_keep_it_are_told(fitted):
     assert cheaper.risk_.bound(cheaper.model_.point) > SHARE
 
 
-def test_too_few_rows_can_promise_nothing():
+def test_too_few_rows_can_promise_only_the_model_that_buys_everything():
     X, y = dominated(3, 150)
-    with pytest.warns(BudgetWarning, match="no model keeps the promise"):
-        BudgetClassifier(COSTS, risk=(0.01, 0.99), random_state=0).fit(X, y)
+    model = BudgetClassifier(COSTS, risk=(0.01, 0.99), random_state=0).fit(X, y)
+    assert model.risk_.is_certified.tolist() == [False] * (len(model.tradeoff_) - 1) + [True]
+    assert model.risk_.bound(len(model.tradeoff_) - 1) == 0
+    everything = model.model_.paid[-1]
+    assert model.acquisition_cost(X).tolist() == [everything] * len(X)
+    with pytest.warns(BudgetWarning, match="no model below a cost of .* keeps the promise"):
+        model.with_budget(everything / 2)
 
 
 def test_the_first_failure_ends_the_tests():
     differ = np.array([0.9, 0.0, 0.2, 0.01, 0.0])
     assert certify(differ, 1000, 0.05, 0.95).tolist() == [False, False, False, True, True]
+    is_full = np.arange(5) == 2
+    assert certify(differ, 1000, 0.05, 0.95, is_full).tolist() == [False, True, True, True, True]
 
 
 def test_parameters():

@@ -26,7 +26,7 @@ from budgetprune.problem._checks import at_least_zero
 from budgetprune.staged._columns import Columns, columns_of
 from budgetprune.staged._deadline import Deadline
 from budgetprune.staged._fit import fit_chains
-from budgetprune.staged._learners import LEARNERS, Candidates
+from budgetprune.staged._learners import LEARNERS, Candidates, has_lightgbm
 from budgetprune.staged._model import StagedModel, StageShares
 from budgetprune.staged._objective import Objective
 from budgetprune.staged._points import Score, StagedTradeOff
@@ -41,6 +41,7 @@ from budgetprune.staged._rows import (
     in_new_order,
     queries_of,
     takes_queries,
+    unit_weights,
 )
 from budgetprune.staged._sample import Sample
 from budgetprune.staged._training import Fold
@@ -87,7 +88,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         X = rows_of(self, X, reset=True)
         refuse_infinities(X)
         labels = labels_of(self, X, y)
-        weight = weights_of(X, sample_weight)
+        weight = unit_weights(weights_of(X, sample_weight))
         names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
         self._columns: Columns = columns_of(X, names)
         self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
@@ -118,6 +119,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             costs=self._prices,
             folds=folds,
             objective=objective,
+            fallback=self._fallback(),
             score=self._make_score(sample, given),
             candidates=self._candidates(),
             budget=np.inf if self.budget is None else self.budget,
@@ -133,13 +135,16 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         fitted = fit_chains(work)
         self.learner_, self.settings_ = fitted.learner.name, fitted.settings
         curve = fitted.trade_off
-        best = int(np.argmax(curve.score)) if self.error_costs is None else curve.cheapest_in_all()
+        is_by_probabilities = fitted.objective is not objective
+        best = len(curve) - 1 if is_by_probabilities else int(np.argmax(curve.score))
+        if self.error_costs is not None:
+            best = curve.cheapest_in_all()
         model = StagedModel(
             chains=fitted.chains,
             trade_off=curve,
             best=best,
             point=best,
-            objective=objective,
+            objective=fitted.objective,
             costs=self._prices,
             classes=work.classes,
             answer=getattr(self, "_answer", None),
@@ -148,6 +153,14 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             self.risk_ = make_promise(model, tested.rows, *check_risk(self.risk))
         self.model_ = self._at(model, self.budget)
         self._warn_if_nothing_fits()
+        if is_by_probabilities:
+            warnings.warn(
+                "no source makes the labels more accurate than one label for all rows, so the model is "
+                "judged by its probabilities (log loss). With scoring='roc_auc' or class_weight='balanced', "
+                "rare classes count more.",
+                BudgetWarning,
+                stacklevel=3,
+            )
         return self
 
     def _warn_if_nothing_fits(self) -> None:
@@ -215,6 +228,10 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
     def _make_objective(self) -> Objective:
         """Say what errors cost."""
 
+    def _fallback(self) -> Objective | None:
+        """By what models are judged if no source improves the score."""
+        return None
+
     @abstractmethod
     def _make_score(self, sample: Sample, given: Rows) -> Score:
         """Say how outputs are scored."""
@@ -271,8 +288,10 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         for name in ("budget", "max_cost", "time_limit"):
             if getattr(self, name) is not None:
                 at_least_zero(check_number(name, getattr(self, name)), name)
-        if self.learner not in LEARNERS:
+        if not isinstance(self.learner, str) or self.learner not in LEARNERS:
             raise InvalidInputError(f"learner must be one of {', '.join(LEARNERS)}; not {self.learner!r}.")
+        if self.learner == "lightgbm" and not has_lightgbm():
+            raise ImportError("learner='lightgbm' needs LightGBM: pip install 'budgetprune[lightgbm]'")
         if isinstance(self.cv, bool | float | str | None) or (isinstance(self.cv, Integral) and self.cv < 2):
             raise InvalidInputError(
                 f"cv must be an integer of at least 2, or a splitter of scikit-learn; not {self.cv!r}."

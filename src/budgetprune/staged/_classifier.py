@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,7 +19,7 @@ from budgetprune.ranking import RankingScorer
 from budgetprune.staged._base import BudgetEstimator
 from budgetprune.staged._objective import ErrorCosts, LogLoss, Objective, read_error_costs
 from budgetprune.staged._points import Score
-from budgetprune.staged._rows import Rows
+from budgetprune.staged._rows import Rows, unit_weights
 from budgetprune.staged._sample import Kind, Sample
 
 # Is added to shares of classes before some are left out.
@@ -152,7 +154,10 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         n_classes = self.classes_.size
         if n_classes < 2:
             (only,) = self.classes_.tolist()
-            raise InvalidInputError(f"y has one class only ({only!r}); a classifier needs rows of two.")
+            where = "" if self.risk is None else " in the rows that are left for training"
+            raise InvalidInputError(
+                f"y has one class only ({only!r}){where}; a classifier needs rows of two."
+            )
         if self.class_weight is not None:
             of_class = compute_sample_weight(self.class_weight, labels)
             if not np.all((of_class >= 0) & (of_class < np.inf)) or not of_class.any():
@@ -160,7 +165,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
                     f"class_weight must hold finite numbers of at least 0, not all of them 0; not "
                     f"{self.class_weight!r}."
                 )
-            weight = of_class if weight is None else weight * of_class
+            weight = unit_weights(of_class if weight is None else weight * of_class)
         kind: Kind = "binary" if n_classes == 2 else "multiclass"
         return Sample(rows, target, weight, self._columns, kind, 1 if n_classes == 2 else n_classes)
 
@@ -176,6 +181,9 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
             if not is_by_label or isinstance(scorer, RankingScorer):
                 return LogLoss()
         return self._answer
+
+    def _fallback(self) -> Objective | None:
+        return LogLoss() if self.error_costs is None and self.scoring is None else None
 
     def _make_score(self, sample: Sample, given: Rows) -> Score:
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
@@ -198,7 +206,10 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
                 shares = outputs[:, present] + TINY_SHARE
                 shares = shares / shares.sum(axis=1, keepdims=True)
                 seen = Seen(self.classes_[present], self._answer, shares)
-            return float(scorer(seen, outputs, labels, **self._extras(scorer, given, rows)))
+            with warnings.catch_warnings():
+                # Rules that never answer with some class are among those that are compared.
+                warnings.simplefilter("ignore", UndefinedMetricWarning)
+                return float(scorer(seen, outputs, labels, **self._extras(scorer, given, rows)))
 
         return score
 

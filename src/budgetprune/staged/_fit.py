@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,12 +17,14 @@ from budgetprune.forest import Forest
 from budgetprune.staged._calibration import best_scale
 from budgetprune.staged._chain import Chain, Stage, link_of, probabilities
 from budgetprune.staged._choice import Comparison, choose_learner
-from budgetprune.staged._extent import choose_extent, plan_stages
+from budgetprune.staged._deadline import Deadline
+from budgetprune.staged._extent import Extent, choose_extent, plan_stages
 from budgetprune.staged._forest import log_odds
 from budgetprune.staged._learner import Learner, Task
 from budgetprune.staged._objective import Objective
 from budgetprune.staged._order import (
     MOST_ROWS,
+    Division,
     Shop,
     Trials,
     promising_columns,
@@ -30,7 +32,7 @@ from budgetprune.staged._order import (
 from budgetprune.staged._orders import propose_orders
 from budgetprune.staged._points import Crossed, StagedTradeOff, all_points, best_points
 from budgetprune.staged._recheck import costs_as_expected
-from budgetprune.staged._sample import Sample, Settings, Validation, mean_loss
+from budgetprune.staged._sample import Settings, Validation, mean_loss
 from budgetprune.staged._settings import LAST, choose_settings
 from budgetprune.staged._stopping import Evidence
 from budgetprune.staged._training import CrossFitted, Plan, Trainer
@@ -38,6 +40,9 @@ from budgetprune.staged._work import Work
 
 # Sources of a model by which the settings of early stages are chosen.
 N_FEW = 5
+# Settings and orders are tried on other rows, at least so many if there are, in so many divisions at most:
+# one fold of few rows would choose by chance.
+ENOUGH_TRIED, MOST_DIVISIONS = 2000, 3
 # Shares of the time that is left, if it is limited: for the settings, then for the orders of sources.
 FOR_SETTINGS, FOR_ORDERS = 0.2, 0.3
 # Share of the time for all of the training; the rest is for the curve.
@@ -60,76 +65,129 @@ class Fitted:
     learner : what has grown the stages
     settings : tuple of Settings
         That were tried for each stage.
+    objective : Objective
+        Of the stopping rules.
     """
 
     chains: tuple[Chain, ...]
     trade_off: StagedTradeOff
     learner: Learner
     settings: tuple[Settings, ...]
+    objective: Objective
 
 
 def fit_chains(work: Work) -> Fitted:
     """Order the sources, train the stages, and learn when to stop."""
-    is_offered = work.costs.needed_by(np.flatnonzero(work.costs.price_alone <= work.max_cost * ROUNDING))
-    shop = Shop(work.costs, is_offered)
-    train, test = _few_rows(work, MOST_ROWS)
-    boosted = work.candidates.boosted
-    deadline = work.deadline.share(FOR_TRAINING)
-    trials = Trials(boosted, Settings(), train, test, work.n_jobs, deadline.share(FOR_SETTINGS))
-    columns = shop.offered_columns()
+    with tqdm(desc="settings", disable=not work.verbose) as bar:
+        deadline = work.deadline.share(FOR_TRAINING)
+        growth = _choose_growth(work, deadline, bar)
+        bar.set_description("orders of sources")
+        # Each class has trees of its own. That takes time, and orders need many trials.
+        divisions = _divisions(work, int(MOST_ROWS / np.sqrt(work.sample.n_outputs)))
+        trials = Trials(
+            work.candidates.boosted,
+            growth.few,
+            divisions,
+            work.n_jobs,
+            deadline.share(FOR_ORDERS),
+            bar.update,
+        )
+        orders = propose_orders(trials, work, _offered(work))
+        extent = choose_extent(work, trials, orders, deadline.left())
+        work = replace(work, folds=work.folds[: extent.n_folds])
+        tested = np.sort(np.concatenate([test for _, test in work.folds]))
+        judged = work.of_rows(tested)
+        made = (plan_stages(work.costs, order, extent.n_stages) for order in orders)
+        plans = list({plan.sources: plan for plan in made}.values())
+        bar.reset(sum(len(plan.sources) for plan in plans) * (len(work.folds) + 1))
+        bar.set_description("stages")
+        chains: list[Chain] = []
+        crossed: list[Crossed] = []
+        for trainer, found in _trained_chains(work, plans, growth, extent, deadline, partial(_tell, bar)):
+            chain, seen = _assemble(judged, found.of_rows(tested), trainer)
+            chains.append(chain)
+            crossed.append(seen)
+    objective, curve = work.objective, _curve(judged, chains, crossed)
+    if work.fallback is not None and not curve.cost.any():
+        fallen = replace(judged, objective=work.fallback)
+        other = _curve(fallen, chains, [_with_objective(fallen, each) for each in crossed], by_loss=True)
+        if other.cost.any():
+            objective, curve = work.fallback, other
+    return Fitted(tuple(chains), curve, growth.learner, growth.settings, objective)
+
+
+@dataclass(frozen=True, eq=False)
+class _Growth:
+    """How trees are grown: by what, and with which settings; `few` are those for few features."""
+
+    learner: Learner
+    settings: tuple[Settings, ...]
+    few: Settings
+
+
+def _choose_growth(work: Work, deadline: Deadline, bar: Any) -> _Growth:
+    shop = Shop(work.costs, _offered(work))
+    boosted, columns = work.candidates.boosted, shop.offered_columns()
+    trials = Trials(
+        boosted,
+        Settings(),
+        _divisions(work, MOST_ROWS),
+        work.n_jobs,
+        deadline.share(FOR_SETTINGS),
+        bar.update,
+    )
     # Early stages have few features, which need other trees than many.
     few = choose_settings(trials, promising_columns(trials, shop, N_FEW))
     trials = replace(trials, settings=choose_settings(trials, columns))
     learner, settings = choose_learner(
         work.candidates, Comparison(trials, columns, work.sample, work.folds, work.seed)
     )
-    all_settings = tuple(dict.fromkeys([few, settings])) if learner is boosted else (settings,)
-    # Each class has trees of its own. That takes time, and orders need many trials.
-    train, test = _few_rows(work, int(MOST_ROWS / np.sqrt(work.sample.n_outputs)))
-    trials = Trials(boosted, few, train, test, work.n_jobs, deadline.share(FOR_ORDERS))
-    orders = propose_orders(trials, work, is_offered)
-    extent = choose_extent(work, trials, orders, deadline.left())
-    work = replace(work, folds=work.folds[: extent.n_folds])
-    tested = np.sort(np.concatenate([test for _, test in work.folds]))
-    judged = work.of_rows(tested)
-    made = (plan_stages(work.costs, order, extent.n_stages) for order in orders)
-    plans = list({plan.sources: plan for plan in made}.values())
-    chains: list[Chain] = []
-    crossed: list[Crossed] = []
-    n_steps = sum(len(plan.sources) for plan in plans) * (len(work.folds) + 1)
-    with tqdm(total=n_steps, desc="stages", disable=not work.verbose) as bar:
-        shortest = 0.0
-        # What fits into the budget is trained even if the time is over.
-        wanted = next((plan for plan in plans if _first_price(work, plan) <= work.budget * ROUNDING), None)
-        for i, plan in enumerate(plans):
-            # One more chain takes some time, even if its rounds are as few as can be.
-            is_extra = i >= extent.n_chains or deadline.left() < shortest
-            if chains and plan is not wanted and is_extra:
-                continue
-            began = time.monotonic()
-            limit = deadline.share(1 / max(min(len(plans), extent.n_chains) - i, 1))
-            trainer = Trainer(
-                learner,
-                all_settings,
-                work.seed,
-                work.n_jobs,
-                partial(_tell, bar),
-                limit,
-                LAST,
-                extent.is_hurried,
-            )
-            found = trainer.cross_fit(plan, work.sample, work.folds)
-            chain, seen = _assemble(judged, found.of_rows(tested), trainer)
-            chains.append(chain)
-            crossed.append(seen)
-            shortest = SHORTEST * (time.monotonic() - began)
-    points = all_points(crossed, judged.folds, judged.score)
-    rows = replace(judged.sample, weight=judged.row_weight)
-    is_expected = costs_as_expected(points, chains, rows, work.objective, work.costs)
-    curve = best_points(
-        points, is_expected, by_loss=work.has_error_costs, keeps_everything=work.keeps_everything
+    return _Growth(learner, tuple(dict.fromkeys([few, settings])) if learner is boosted else (settings,), few)
+
+
+def _trained_chains(
+    work: Work,
+    plans: Sequence[Plan],
+    growth: _Growth,
+    extent: Extent,
+    deadline: Deadline,
+    tell: Callable[[], Any],
+) -> Iterator[tuple[Trainer, CrossFitted]]:
+    """Train the chains that there is time for, and that of the budget even if the time is over."""
+    wanted = next((plan for plan in plans if _first_price(work, plan) <= work.budget * ROUNDING), None)
+    shortest = 0.0
+    for i, plan in enumerate(plans):
+        # One more chain takes some time, even if its rounds are as few as can be.
+        is_extra = i >= extent.n_chains or deadline.left() < shortest
+        if i and plan is not wanted and is_extra:
+            continue
+        began = time.monotonic()
+        limit = deadline.share(1 / max(min(len(plans), extent.n_chains) - i, 1))
+        trainer = Trainer(
+            growth.learner, growth.settings, work.seed, work.n_jobs, tell, limit, LAST, extent.is_hurried
+        )
+        yield trainer, trainer.cross_fit(plan, work.sample, work.folds)
+        shortest = SHORTEST * (time.monotonic() - began)
+
+
+def _offered(work: Work) -> NDArray[np.bool_]:
+    """Find the sources of the features that fit into the limit of each row."""
+    return work.costs.needed_by(np.flatnonzero(work.costs.price_alone <= work.max_cost * ROUNDING))
+
+
+def _curve(
+    work: Work, chains: Sequence[Chain], crossed: Sequence[Crossed], *, by_loss: bool = False
+) -> StagedTradeOff:
+    """Learn stopping rules, and choose those that are better than all cheaper ones."""
+    points = all_points(crossed, work.folds, work.score)
+    rows = replace(work.sample, weight=work.row_weight)
+    return best_points(
+        points,
+        costs_as_expected(points, chains, rows, work.objective, work.costs),
+        by_loss=by_loss or work.has_error_costs,
+        in_unit_of_costs=work.has_error_costs,
+        keeps_everything=work.keeps_everything,
     )
-    return Fitted(tuple(chains), curve, learner, all_settings)
 
 
 def _tell(bar: Any) -> None:
@@ -143,15 +201,19 @@ def _first_price(work: Work, plan: Plan) -> float:
     return float(next((work.costs.price[list(each)].sum() for each in plan.sources if each), np.inf))
 
 
-def _few_rows(work: Work, most: int) -> tuple[Sample, Sample]:
-    """Rows on which settings and orders are tried: those of the first fold, or some of them."""
-    train, test = work.folds[0]
-    return work.sample.take(train[:most]), work.sample.take(test[:most])
+def _divisions(work: Work, most: int) -> tuple[Division, ...]:
+    """Rows on which settings and orders are tried: some of the first fold, or of several if they are few."""
+    n_tested = work.folds[0][1].size * np.sqrt(work.sample.n_outputs)
+    n_divisions = int(np.clip(ENOUGH_TRIED / n_tested, 1, MOST_DIVISIONS))
+    return tuple(
+        Division(work.sample.take(train[:most]), work.sample.take(test[:most]))
+        for train, test in work.folds[:n_divisions]
+    )
 
 
 def _assemble(work: Work, found: CrossFitted, trainer: Trainer) -> tuple[Chain, Crossed]:
     """Calibrate the stages, and collect what cross-fitting saw."""
-    sample, objective, shop = work.sample, work.objective, Shop(work.costs)
+    sample, shop = work.sample, Shop(work.costs)
     link = link_of(found.forests[0])
     stages, outputs, losses = [], [], []
     for k, sources in enumerate(_needed_sources(work.costs, found.forests)):
@@ -171,18 +233,30 @@ def _assemble(work: Work, found: CrossFitted, trainer: Trainer) -> tuple[Chain, 
         stages.append(stage)
         outputs.append(seen)
         losses.append(mean_loss(sample, scores * stage.scale))
+    price = np.array([work.costs.price[list(stage.sources)].sum() for stage in stages])
     # By the loss of training, which is less noisy than errors are.
     best = int(np.argmin(losses))
-    price = np.array([work.costs.price[list(stage.sources)].sum() for stage in stages])
-    weight = _loss_weight(work)
-    loss = weight * np.column_stack([objective.loss(each, sample.target) for each in outputs])
+    return Chain(tuple(stages), trainer.learner.decay, link), _crossed(work, outputs, price, best)
+
+
+def _crossed(
+    work: Work, outputs: Sequence[NDArray[np.float64]], price: NDArray[np.float64], best: int
+) -> Crossed:
+    """Collect what the stages said about rows that they were not trained on."""
+    objective, weight = work.objective, _loss_weight(work)
+    loss = weight * np.column_stack([objective.loss(each, work.sample.target) for each in outputs])
     evidence = Evidence(
         np.column_stack([objective.uncertainty(each) for each in outputs]),
         _smoothed(loss, weight, outputs, objective, best),
         price,
         work.row_weight,
     )
-    return Chain(tuple(stages), trainer.learner.decay, link), Crossed(evidence, loss, outputs)
+    return Crossed(evidence, loss, outputs, best)
+
+
+def _with_objective(work: Work, crossed: Crossed) -> Crossed:
+    """The same outputs, as another objective sees them."""
+    return _crossed(work, crossed.outputs, crossed.evidence.price, crossed.best)
 
 
 def _needed_sources(costs: CostTable, forests: Sequence[Forest]) -> list[tuple[int, ...]]:
@@ -226,6 +300,11 @@ def _with_spread(
     least = max(1e-6 * float(error.mean()), np.finfo(np.float64).tiny)
     squares = replace(sample, target=np.maximum(error, least), kind="positive")
     simple = replace(settings, n_leaves=8, most_rounds=60, least_rows=max(settings.least_rows, 20))
+    if not columns.size:
+        # All rows are told the same, in all folds.
+        constant = learner.grow(Task(squares, columns, None, None, simple))
+        outputs = np.column_stack([scores[:, 0], np.exp(constant.scores(sample.rows)[:, 0])])
+        return replace(stage, spread=constant.forest()), outputs
     seen = np.empty(len(sample))
     n_rounds = 0
     for i, (train, test) in enumerate(work.folds):

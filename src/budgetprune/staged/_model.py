@@ -103,6 +103,11 @@ class StagedModel:
         """Average cost at a point of the curve."""
         return float(self.trade_off.cost[point])
 
+    def buys_everything(self, point: int) -> bool:
+        """Whether all rows go to the last stage of the first chain, which has all sources."""
+        curve = self.trade_off
+        return bool(curve.chain[point] == 0 and np.all(np.isneginf(curve.thresholds[point][:-1])))
+
     def within(self, budget: float | None) -> StagedModel:
         """Return the same model at another budget: average cost of a prediction; None: no limit."""
         point = self.best

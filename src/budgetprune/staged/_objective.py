@@ -133,8 +133,10 @@ def read_error_costs(error_costs: Any, classes: NDArray[Any]) -> NDArray[np.floa
         raise InvalidInputError(
             f"error_costs must be a number, a matrix or a mapping by class, not {error_costs!r}."
         ) from None
+    if isinstance(error_costs, bool):
+        raise InvalidInputError("error_costs must be a number, a matrix or a mapping by class, not a bool.")
     if cost.ndim == 0:
-        cost = cost * (1.0 - np.eye(n))
+        cost = np.where(np.eye(n) > 0, 0.0, cost)
     return check_error_costs(cost, n)
 
 

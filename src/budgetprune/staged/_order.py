@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,21 +95,50 @@ class Shop:
 
 
 @dataclass(frozen=True, eq=False)
+class Division:
+    """Rows that models are grown on, and others that judge them."""
+
+    train: Sample
+    test: Sample
+
+
+@dataclass(frozen=True, eq=False)
 class Trials:
-    """How models are tried: grown on some rows, judged by others."""
+    """How models are tried.
+
+    Attributes
+    ----------
+    learner : Learner
+    settings : Settings
+    divisions : tuple of Division
+        Losses are averages over all of them. One is enough if there are many rows.
+    n_threads : int
+    deadline : Deadline
+    tell : called after each model
+    """
 
     learner: Learner
     settings: Settings
-    train: Sample
-    test: Sample
+    divisions: tuple[Division, ...]
     n_threads: int
     deadline: Deadline
+    tell: Callable[[], Any] = lambda: None
 
-    def grow(self, columns: NDArray[np.intp], start: Scores | None, n_rounds: int) -> Grown:
-        """Grow a model on the training rows."""
-        return self.learner.grow(
+    @property
+    def train(self) -> Sample:
+        """Training rows of the first division."""
+        return self.divisions[0].train
+
+    @property
+    def test(self) -> Sample:
+        """Other rows of the first division."""
+        return self.divisions[0].test
+
+    def grow(self, columns: NDArray[np.intp], start: Scores | None, n_rounds: int, number: int = 0) -> Grown:
+        """Grow a model on the training rows of a division."""
+        grown = self.learner.grow(
             Task(
-                self.train,
+                self.divisions[number].train,
                 columns,
                 start,
                 n_rounds,
@@ -115,6 +146,29 @@ class Trials:
                 n_threads=self.n_threads,
                 is_over=self.deadline.is_over,
             )
+        )
+        self.tell()
+        return grown
+
+
+@dataclass(frozen=True, eq=False)
+class _Reached:
+    """Scores with what has been bought, of the rows of one division.
+
+    Attributes
+    ----------
+    start : of the training rows
+    seen : of the other rows
+    """
+
+    start: Scores
+    seen: Scores
+
+    def after(self, grown: Grown, decay: float, division: Division) -> _Reached:
+        """Return the scores with one more stage."""
+        return _Reached(
+            grown.scores(division.train.rows) + decay * self.start,
+            grown.scores(division.test.rows) + decay * self.seen,
         )
 
 
@@ -127,45 +181,50 @@ def order_sources(trials: Trials, shop: Shop, exponent: float) -> list[Step]:
     ----------
     trials : Trials
     shop : Shop
-        Sources that are bought, are bought there.
+        What is free has been bought.
     exponent : float
-        1: what a source saves per unit of price. More: cheap ones come earlier.
+        1: loss saved per price. More: cheap sources first.
     """
     order: list[Step] = []
-    now = trials.grow(shop.columns(), None, N_ROUNDS)
-    start, seen = now.scores(trials.train.rows), now.scores(trials.test.rows)
+    reached = []
+    for i, division in enumerate(trials.divisions):
+        free = trials.grow(shop.columns(), None, N_ROUNDS, i)
+        reached.append(_Reached(free.scores(division.train.rows), free.scores(division.test.rows)))
     while len(order) < N_TRIED_STEPS and not trials.deadline.is_over():
-        best = _best_step(trials, shop, start, seen, exponent, N_CANDIDATES if order else N_FIRST_CANDIDATES)
+        best = _best_step(trials, shop, reached, exponent, N_CANDIDATES if order else N_FIRST_CANDIDATES)
         if best is None:
             break
         step, grown = best
-        decay = trials.learner.decay
-        start = grown.scores(trials.train.rows) + decay * start
-        seen = grown.scores(trials.test.rows) + decay * seen
+        reached = [
+            each.after(model, trials.learner.decay, division)
+            for each, model, division in zip(reached, grown, trials.divisions, strict=True)
+        ]
         shop.buy(step)
         order.append(step)
-    return order + _rest(trials, shop, start, exponent)
+    return order + _rest(trials, shop, reached, exponent)
 
 
 def _best_step(
-    trials: Trials, shop: Shop, start: Scores, seen: Scores, exponent: float, n_candidates: int
-) -> tuple[Step, Grown] | None:
+    trials: Trials, shop: Shop, reached: Sequence[_Reached], exponent: float, n_candidates: int
+) -> tuple[Step, list[Grown]] | None:
     """Try what can be bought next, and return the best; None if nothing helps."""
     steps = shop.steps()
     if not steps:
         return None
-    learner, test = trials.learner, trials.test
-    loss = mean_loss(test, seen)
-    decayed = learner.decay * start if learner.decay else None
-    worth = shop.gains(steps, _feature_gains(trials, shop, decayed)) / _power(steps, exponent)
+    decay = trials.learner.decay
+    starts = [decay * each.start if decay else None for each in reached]
+    worth = shop.gains(steps, _feature_gains(trials, shop, starts)) / _power(steps, exponent)
     candidates = [i for i in np.argsort(-worth, kind="stable")[:n_candidates].tolist() if worth[i] > 0]
 
-    def attempt(i: int) -> tuple[float, Step, Grown] | None:
+    def attempt(i: int) -> tuple[float, Step, list[Grown]] | None:
         if trials.deadline.is_over() and i != candidates[0]:
             return None
-        step = steps[i]
-        grown = trials.grow(shop.columns(step.sources), decayed, N_ROUNDS)
-        saved = loss - mean_loss(test, grown.scores(test.rows) + learner.decay * seen)
+        step, saved, grown = steps[i], 0.0, []
+        columns = shop.columns(step.sources)
+        for number, division in enumerate(trials.divisions):
+            grown.append(trials.grow(columns, starts[number], N_ROUNDS, number))
+            test, seen = division.test, reached[number].seen
+            saved += mean_loss(test, seen) - mean_loss(test, grown[-1].scores(test.rows) + decay * seen)
         return saved / step.price**exponent, step, grown
 
     found = [each for each in map_in_threads(attempt, candidates, trials.n_threads) if each is not None]
@@ -173,11 +232,11 @@ def _best_step(
     return None if best is None or best[0] <= 0 else best[1:]
 
 
-def _rest(trials: Trials, shop: Shop, start: Scores, exponent: float) -> list[Step]:
+def _rest(trials: Trials, shop: Shop, reached: Sequence[_Reached], exponent: float) -> list[Step]:
     """Order all other sources that have a gain by the gains of one model."""
-    decayed = trials.learner.decay * start if trials.learner.decay else None
+    decay = trials.learner.decay
     order: list[Step] = []
-    gains = _feature_gains(trials, shop, decayed)
+    gains = _feature_gains(trials, shop, [decay * each.start if decay else None for each in reached])
     while steps := shop.steps():
         worth = shop.gains(steps, gains) / _power(steps, exponent)
         are_independent = all(len(step.sources) == 1 for step in steps)
@@ -193,15 +252,20 @@ def _rest(trials: Trials, shop: Shop, start: Scores, exponent: float) -> list[St
 def promising_columns(trials: Trials, shop: Shop, n_steps: int) -> NDArray[np.intp]:
     """Columns that are available after the steps that have the largest gains per price."""
     steps = shop.steps()
-    worth = shop.gains(steps, _feature_gains(trials, shop, None)) / _power(steps, 1.0)
+    gains = _feature_gains(trials, shop, [None] * len(trials.divisions))
+    worth = shop.gains(steps, gains) / _power(steps, 1.0)
     best = np.argsort(-worth, kind="stable")[:n_steps].tolist()
     return shop.columns(tuple(source for i in best for source in steps[i].sources))
 
 
-def _feature_gains(trials: Trials, shop: Shop, start: Scores | None) -> NDArray[np.float64]:
+def _feature_gains(trials: Trials, shop: Shop, starts: Sequence[Scores | None]) -> NDArray[np.float64]:
+    """Add up the gains of models on all features that can be bought, one for each division."""
     columns = shop.offered_columns()
-    grown = trials.grow(columns, start, N_GAIN_ROUNDS)
-    return trials.learner.gains(grown, trials.train.columns.n_features)
+    found = np.zeros(trials.train.columns.n_features)
+    for number, start in enumerate(starts):
+        grown = trials.grow(columns, start, N_GAIN_ROUNDS, number)
+        found += trials.learner.gains(grown, found.size)
+    return found
 
 
 def _power(steps: list[Step], exponent: float) -> NDArray[np.float64]:

@@ -11,9 +11,11 @@ from budgetprune.costs import ROUNDING, CostTable
 from budgetprune.staged._order import Shop, Step, Trials, order_sources
 from budgetprune.staged._work import Work
 
-# Exponents of prices in the order of sources, tried if prices differ: what a source saves per unit of price,
-# and one with which cheap sources come first, for small budgets.
-EXPONENTS = (1.0, 2.0)
+# Exponents of prices in the order of sources, tried if prices differ: what a source saves per unit of price;
+# one with which cheap sources come first, for small budgets; and what it saves, whatever it costs, for large
+# ones: cheap sources of little use must not use up what a better one needs.
+PER_PRICE, CHEAP_FIRST, WHATEVER_IT_COSTS = 1.0, 2.0, 0.0
+EXPONENTS = (PER_PRICE, CHEAP_FIRST, WHATEVER_IT_COSTS)
 # For budgets that are too small for these orders: the exponent, and how many orders begin with ever cheaper
 # sources. Five powers of the largest prices are finite.
 CHEAPER_EXPONENT, MOST_CHEAPER = 5.0, 4
@@ -39,10 +41,10 @@ def _cheaper_orders(trials: Trials, work: Work, orders: Sequence[list[Step]]) ->
     first = min((order[0].price for order in orders if order), default=0.0)
     found: list[list[Step]] = []
     if work.budget < first:
-        found += _order_up_to(trials, work, work.budget * ROUNDING, EXPONENTS[0])
+        found += _order_up_to(trials, work, work.budget * ROUNDING, PER_PRICE)
     while len(found) < MOST_CHEAPER:
         first = min([first, *(order[0].price for order in found)])
-        more = _order_up_to(trials, work, first / ROUNDING, EXPONENTS[-1] if not found else CHEAPER_EXPONENT)
+        more = _order_up_to(trials, work, first / ROUNDING, CHEAP_FIRST if not found else CHEAPER_EXPONENT)
         if not more:
             break
         found += more
@@ -50,23 +52,20 @@ def _cheaper_orders(trials: Trials, work: Work, orders: Sequence[list[Step]]) ->
 
 
 def _affordable_order(trials: Trials, work: Work) -> list[list[Step]]:
-    """Order sources that all rows can have within the budget, whatever they save per price.
+    """Order the sources of the features that a row can have within the budget, whatever they cost.
 
-    Other orders may begin with cheap sources of little use, so that too little is left for a better one.
+    The other order that ignores prices may begin with a source that is too expensive.
     """
-    price = work.costs.price[work.costs.price > 0]
-    if work.budget >= price.sum() or len(_exponents(price)) == 1:
+    alone = work.costs.price_alone
+    if work.budget >= alone.max() or len(_exponents(work.costs.price)) == 1:
         return []
-    return [
-        within(work.costs, order, work.budget)
-        for order in _order_up_to(trials, work, work.budget * ROUNDING, 0.0)
-    ]
+    return _order_up_to(trials, work, work.budget * ROUNDING, WHATEVER_IT_COSTS)
 
 
 def _order_up_to(trials: Trials, work: Work, limit: float, exponent: float) -> list[list[Step]]:
     """Order the sources of the features that cost no more than a limit; no order if none of them helps."""
     alone = work.costs.price_alone
-    is_cheap = alone <= min(limit, work.max_cost)
+    is_cheap = alone <= min(limit, work.max_cost * ROUNDING)
     if not np.any(is_cheap & (alone > 0)):
         return []
     order = order_sources(trials, Shop(work.costs, work.costs.needed_by(np.flatnonzero(is_cheap))), exponent)

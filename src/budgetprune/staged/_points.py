@@ -26,7 +26,8 @@ class StagedTradeOff:
 
     Points are in order of their cost, and each has a better score than all cheaper ones; where wrong answers
     have prices (`error_costs`), each has a smaller loss than all cheaper ones, and no point costs more in all
-    (cost and loss) than a cheaper one, up to the one that costs least in all.
+    (cost and loss) than a cheaper one, up to the one that costs least in all. If no point of a classifier has
+    a better accuracy than buying nothing, each has a smaller log loss than all cheaper ones.
 
     Attributes
     ----------
@@ -104,11 +105,13 @@ class Crossed:
     loss : float64 array of shape (n_rows, n_stages)
         By the labels alone.
     outputs : for each stage, of shape (n_rows, n_outputs)
+    best : number of the best stage
     """
 
     evidence: Evidence
     loss: NDArray[np.float64]
     outputs: Sequence[NDArray[np.float64]]
+    best: int
 
 
 def all_points(chains: Sequence[Crossed], folds: Sequence[Fold], score: Score) -> StagedTradeOff:
@@ -121,6 +124,7 @@ def best_points(
     is_candidate: NDArray[np.bool_],
     *,
     by_loss: bool = False,
+    in_unit_of_costs: bool = False,
     keeps_everything: bool = False,
 ) -> StagedTradeOff:
     """Choose the points that are better than all cheaper ones, in order of their cost.
@@ -130,9 +134,10 @@ def best_points(
     found : StagedTradeOff
     is_candidate : bool array of shape (n_points,)
     by_loss : bool
-        Whether points with less loss are better, or points with a higher score. Points at which cost and
-        loss together are more than at a cheaper one are left out then, if a more expensive one is better:
-        no budget should lead to them.
+        Whether points with less loss are better, or points with a higher score.
+    in_unit_of_costs : bool
+        Whether losses have the unit of the prices. Points at which cost and loss together are more than at a
+        cheaper one are left out then, if a more expensive one is better: no budget should lead to them.
     keeps_everything : bool
         Whether the last point is the one at which all rows go to the last stage of the first chain, whatever
         its score is.
@@ -147,7 +152,7 @@ def best_points(
     if keeps_everything and everything not in kept:
         kept = [i for i in kept if found.cost[i] < found.cost[everything]] + [everything]
     points = np.array(kept, dtype=np.intp)
-    if by_loss:
+    if in_unit_of_costs:
         total = (found.cost + found.loss)[points]
         is_better = total < np.minimum.accumulate(np.append(np.inf, total[:-1]))
         points = points[is_better | (np.arange(points.size) > np.argmin(total))]

@@ -32,6 +32,8 @@ class Promise:
         Share of these rows whose label differs, for each point of the curve.
     is_certified : bool array of shape (n_points,)
         Points that keep the promise: all of them together, with that confidence.
+    is_full : bool array of shape (n_points,)
+        The model that buys everything, which differs from itself in no label.
     """
 
     share: float
@@ -39,9 +41,12 @@ class Promise:
     n_rows: int
     differ: NDArray[np.float64]
     is_certified: NDArray[np.bool_]
+    is_full: NDArray[np.bool_]
 
     def bound(self, point: int) -> float:
         """Upper bound of the share of labels that differ at one point, with that confidence."""
+        if self.is_full[point]:
+            return 0.0
         n_differ = round(self.differ[point] * self.n_rows)
         if n_differ == self.n_rows:
             return 1.0
@@ -77,13 +82,30 @@ def make_promise(model: StagedModel, rows: NDArray[np.float64], share: float, co
         uncertainty, label = seen[int(curve.chain[i])]
         stage = stops_at(uncertainty, curve.thresholds[i])
         differ[i] = np.mean(label[np.arange(len(rows)), stage] != full)
-    return Promise(share, confidence, len(rows), differ, certify(differ, len(rows), share, confidence))
+    is_full = np.array([model.buys_everything(i) for i in range(len(curve))])
+    is_certified = certify(differ, len(rows), share, confidence, is_full)
+    return Promise(share, confidence, len(rows), differ, is_certified, is_full)
 
 
-def certify(differ: NDArray[np.float64], n_rows: int, share: float, confidence: float) -> NDArray[np.bool_]:
-    """Test points from the last to the first, by the binomial distribution, until one fails."""
+def certify(
+    differ: NDArray[np.float64],
+    n_rows: int,
+    share: float,
+    confidence: float,
+    is_full: NDArray[np.bool_] | None = None,
+) -> NDArray[np.bool_]:
+    """Test points from the last to the first, by the binomial distribution, until one fails.
+
+    Parameters
+    ----------
+    differ : share of the labels that differ, for each point
+    n_rows, share, confidence : as in `Promise`
+    is_full : points that are the model that buys everything, which need no test
+    """
     n_differ = np.rint(differ * n_rows)
     passes = binom.cdf(n_differ, n_rows, share) <= 1 - confidence
+    if is_full is not None:
+        passes |= is_full
     return np.asarray(np.logical_and.accumulate(passes[::-1])[::-1])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from budgetprune._estimator_rows import is_missing
 from budgetprune.errors import InvalidInputError
 from budgetprune.staged._training import Fold
 
@@ -40,12 +41,24 @@ class Rows:
         )
 
 
+def unit_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Scale weights so that rows that count weigh about 1 on average; learners depend on the scale.
+
+    The factor is a power of two, so that nothing is rounded.
+    """
+    if weight is None:
+        return None
+    return np.asarray(np.ldexp(weight, -int(np.rint(np.log2(weight[weight > 0].mean())))))
+
+
 def queries_of(X: Any, qid: Any) -> NDArray[Any] | None:
     """Return the query of each row, if there are queries."""
     if qid is None:
         return None
     found: NDArray[Any] = column_or_1d(qid)
     check_consistent_length(X, found)
+    if is_missing(found).any():
+        raise InvalidInputError("qid has missing values; each row needs the query that it belongs to.")
     return found
 
 

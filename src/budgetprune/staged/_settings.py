@@ -28,11 +28,14 @@ def choose_settings(trials: Trials, columns: NDArray[np.intp]) -> Settings:
 
     One setting is changed at a time, as long as that helps.
     """
-    test, n_rows = trials.test, len(trials.train)
+    n_rows = len(trials.train)
 
     def loss(settings: Settings) -> float:
-        grown = replace(trials, settings=settings).grow(columns, None, N_ROUNDS)
-        return calibrated_loss(test, grown.scores(test.rows))
+        found, own = 0.0, replace(trials, settings=settings)
+        for number, division in enumerate(trials.divisions):
+            grown = own.grow(columns, None, N_ROUNDS, number)
+            found += calibrated_loss(division.test, grown.scores(division.test.rows))
+        return found
 
     small = n_rows < 40 * _ROWS_PER_LEAF[1]
     best = Settings(most_rounds=N_ROUNDS, least_rows=_ROWS_PER_LEAF[0] if small else _ROWS_PER_LEAF[1])

@@ -34,6 +34,8 @@ class Work:
     folds : of cross-fitting
         Rows that are tested in none of them have a part in training only.
     objective : Objective
+    fallback : Objective, or None
+        By which points are judged if none has a better score than buying nothing.
     score : of cross-fitted outputs
     candidates : what may grow the trees
     budget : what rows may cost on average
@@ -51,6 +53,7 @@ class Work:
     costs: CostTable
     folds: Sequence[Fold]
     objective: Objective
+    fallback: Objective | None
     score: Score
     candidates: Candidates
     budget: float
