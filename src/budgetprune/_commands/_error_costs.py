@@ -24,6 +24,8 @@ def error_costs(words: Sequence[str] | None, target: Target) -> Any:
     if not words:
         return None
     everywhere, by_name = _split_prices(words)
+    if not any([everywhere, *by_name.values()]):
+        raise InvalidInputError("--error-cost: at least one kind of error must cost more than 0.")
     if target.task == "regression":
         if by_name:
             raise InvalidInputError(

@@ -43,7 +43,7 @@ def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: opti
     elif is_compared:
         talk.show(compared_table(loaded))
     n_others = loaded.predictor.forest.n_features - len(features)
-    title = f"{len(features)} features are asked for, {n_others} are never needed"
+    title = f"Features that are asked for: {len(features)}; never needed: {n_others}"
     talk.show(as_table(columns, title) if features else "Nothing is ever asked for.")
     talk.result(told)
 

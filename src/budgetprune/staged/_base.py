@@ -156,8 +156,8 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         if is_by_probabilities:
             warnings.warn(
                 "no source makes the labels more accurate than one label for all rows, so the model is "
-                "judged by its probabilities (log loss). With scoring='roc_auc' or class_weight='balanced', "
-                "rare classes count more.",
+                "judged by its probabilities (log loss). In Python, scoring='roc_auc' or "
+                "class_weight='balanced' lets rare classes count more.",
                 BudgetWarning,
                 stacklevel=3,
             )
