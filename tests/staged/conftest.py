@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,3 +82,11 @@ def classifier():
     if "two classes" not in _FITTED:
         _FITTED["two classes"] = MODELS["two classes"]()
     return _FITTED["two classes"]
+
+
+@pytest.fixture
+def clock(monkeypatch) -> list[float]:
+    """A clock that tests advance."""
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -48,13 +47,6 @@ class TakesTime(Learner):
 
     def gains(self, grown: Grown, n_features: int) -> np.ndarray:
         return np.zeros(n_features)
-
-
-@pytest.fixture
-def clock(monkeypatch) -> list[float]:
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    return now
 
 
 def extent_within(clock: list[float], left: float, n_rows: int = 100, n_chains: int = 3) -> Extent:

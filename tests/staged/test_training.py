@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,13 +40,6 @@ class Recorder(Learner):
 
     def gains(self, grown: Grown, n_features: int) -> np.ndarray:
         return np.zeros(n_features)
-
-
-@pytest.fixture
-def clock(monkeypatch) -> list[float]:
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    return now
 
 
 def sample() -> Sample:

@@ -222,7 +222,7 @@ class BudgetPredictor:
             Instead of the predictor's.
         on_error : {"raise", "skip"}
             What happens if a callable `fetch` raises an error: an `AcquisitionError`, or the source counts as
-            unavailable. A value that makes no sense is an error in any case.
+            unavailable. An invalid value is an error in any case.
 
         Raises
         ------
@@ -281,7 +281,7 @@ class BudgetPredictor:
             returns or raises: one that ignores being cancelled is waited for.
         on_error : {"raise", "skip"}
             What happens if a request fails or takes too long: an `AcquisitionError`, or the source counts as
-            unavailable. A value that makes no sense is an error in any case.
+            unavailable. An invalid value is an error in any case.
 
         Raises
         ------
