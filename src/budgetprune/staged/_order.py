@@ -213,6 +213,7 @@ def _best_step(
         return None
     decay = trials.learner.decay
     starts = [decay * each.start if decay else None for each in reached]
+    losses = [mean_loss(of.test, each.seen) for of, each in zip(trials.divisions, reached, strict=True)]
     worth = shop.gains(steps, _feature_gains(trials, shop, starts)) / _power(steps, exponent)
     candidates = [i for i in np.argsort(-worth, kind="stable")[:n_candidates].tolist() if worth[i] > 0]
 
@@ -224,7 +225,7 @@ def _best_step(
         for number, division in enumerate(trials.divisions):
             grown.append(trials.grow(columns, starts[number], N_ROUNDS, number))
             test, seen = division.test, reached[number].seen
-            saved += mean_loss(test, seen) - mean_loss(test, grown[-1].scores(test.rows) + decay * seen)
+            saved += losses[number] - mean_loss(test, grown[-1].scores(test.rows) + decay * seen)
         return saved / step.price**exponent, step, grown
 
     found = [each for each in map_in_threads(attempt, candidates, trials.n_threads) if each is not None]
