@@ -38,9 +38,9 @@ CASES ?= 20000
 # A conversation with the service is slow, because timeouts are part of it.
 CONNECTION_CASES = $$(($(CASES) / 100 + 1))
 fuzz: $(VENV)/installed-test
-	$(BIN)/python -m tests.predictor.fuzz_model_file --cases $(CASES)
+	$(BIN)/python -m tests.persistence.fuzz_model_file --cases $(CASES)
 	$(BIN)/python -m tests.staged.fuzz_staged_file --cases $(CASES)
-	$(BIN)/python -m tests.fuzz_path_file --cases $(CASES)
+	$(BIN)/python -m tests.persistence.fuzz_path_file --cases $(CASES)
 	$(BIN)/python -m tests.forest.fuzz_importers --cases $(CASES)
 	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from benchmarks.measure import seconds, seconds_in_turns, stage, times
 from benchmarks.report import Row
 from budgetprune import BudgetPredictor, Forest
-from budgetprune.acquisition import sources_used
-from budgetprune.predictor._aim import ORDERS
+from budgetprune.predictor.aim import ORDERS
+from budgetprune.problem.acquisition import sources_used
 
 if TYPE_CHECKING:
     from benchmarks.rows import Bench

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from budgetprune.experiments._ortools_flow import FlowGraph, build_flow, solve_flow
+    from budgetprune_experiments.ortools_flow import FlowGraph, build_flow, solve_flow
 else:
     # From the file itself: the package around it would bring all its imports.
     from importlib.util import module_from_spec, spec_from_file_location

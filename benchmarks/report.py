@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from budgetprune._environment import machine, versions
-from budgetprune._files import written_atomically
+from budgetprune.utils.environment import machine, versions
+from budgetprune.utils.files import written_atomically
 
 PACKAGES = ("budgetprune", "numpy", "numba", "scikit-learn", "ortools")
 

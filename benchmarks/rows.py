@@ -32,7 +32,7 @@ from benchmarks.peers import FlowGraph, build_flow, solve_file, solve_flow
 from benchmarks.report import Row
 from benchmarks.shapes import Grown
 from budgetprune import Forest, Pruning, PruningPath, PruningProblem
-from budgetprune.solvers.parametric._graph import build_closure
+from budgetprune.solvers.parametric.graph import build_closure
 
 
 class Bench:

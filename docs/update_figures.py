@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from budgetprune import BudgetClassifier, FeatureCosts
-from budgetprune.displays import StagesDisplay, TradeoffDisplay
+from budgetprune.plotting import StagesDisplay, TradeoffDisplay
 
 FOLDER = Path(__file__).parent / "staged"
 

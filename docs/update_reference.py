@@ -16,7 +16,7 @@ MODULES = {
     "budgetprune": "What most programs need.",
     "budgetprune.model": "What a model file holds: a model, the path it was chosen from, how it came about.",
     "budgetprune.report": "The page, and what is on it as data; extra `[report]`.",
-    "budgetprune.displays": "Pictures in scikit-learn's manner; extra `[plot]`.",
+    "budgetprune.plotting": "Pictures in scikit-learn's manner; extra `[plot]`.",
     "budgetprune.refit": "New values for the leaves of a pruned forest.",
     "budgetprune.ranking": "Measures of rankings within queries.",
     "budgetprune.baselines": "The rivals.",
@@ -35,7 +35,7 @@ def reference() -> str:
 
 def commands() -> Iterator[str]:
     """Help of each command, those of groups too."""
-    from budgetprune._commands._app import app
+    from budgetprune.commands.app import app
 
     yield from _command(typer.main.get_command(app), "budgetprune")
 

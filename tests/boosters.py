@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from budgetprune import Forest
-from budgetprune._losses import derivatives
+from budgetprune.losses import derivatives
 
 N_FEATURES, N_CLASSES = 4, 3
 LOSSES = ("squared", "logistic", "softmax", "poisson", "gamma")

@@ -17,7 +17,7 @@ from benchmarks.compare.__main__ import main as compare
 from benchmarks.compare.data import DATA_SETS
 from sklearn.datasets import load_breast_cancer, make_classification
 
-from budgetprune.experiments._split import shuffle_split
+from budgetprune_experiments.split import shuffle_split
 
 ROWS = {
     "build": 2,

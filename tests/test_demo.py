@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from budgetprune import _files as files
-from budgetprune import demo, plots
+from budgetprune import demo
+from budgetprune.plotting import plots
+from budgetprune.utils import files
 
 MEASUREMENTS = ["radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity"]
 
@@ -41,7 +42,7 @@ def test_its_tables_are_ones_that_fit_takes(tmp_path):
     pytest.importorskip("typer")
     from typer.testing import CliRunner
 
-    from budgetprune._commands._app import app
+    from budgetprune.commands.app import app
 
     patients, new_patients, costs = map(str, demo.write_tables(tmp_path))
     model = str(tmp_path / "m")

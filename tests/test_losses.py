@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetprune._losses import derivatives, row_loss
+from budgetprune.losses import derivatives, row_loss
 
 from .boosters import LOSSES, draw_targets
 

@@ -16,8 +16,8 @@ from benchmarks.compare.methods import Entry, forest_methods, lightgbm_methods
 from benchmarks.compare.speed import speed_lines
 from benchmarks.compare.staged import staged_methods
 from benchmarks.measure import BenchmarkError
-from budgetprune._files import written_atomically
-from budgetprune._threads import let_idle_threads_sleep
+from budgetprune.utils.files import written_atomically
+from budgetprune.utils.threads import let_idle_threads_sleep
 
 Result = dict[str, Any]
 # Whose costs are compared at equal accuracy: a rival, and a method.

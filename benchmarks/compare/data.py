@@ -13,8 +13,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_classificatio
 
 from benchmarks.measure import BenchmarkError
 from benchmarks.shapes import DATA, data_file
-from budgetprune.experiments._grids import BoostingGrid
-from budgetprune.experiments._split import Split, shuffle_split
+from budgetprune_experiments.grids import BoostingGrid
+from budgetprune_experiments.split import Split, shuffle_split
 
 # Divides the rows of a file once into those for design and those for reports.
 DESIGN_SEED = 2016

@@ -16,9 +16,9 @@ from sklearn.frozen import FrozenEstimator
 from benchmarks.measure import seconds
 from budgetprune import BudgetPredictor, BudgetPruneClassifier
 from budgetprune.baselines import CEGBClassifier, PlainForest
-from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments._grids import BoostingGrid
-from budgetprune.experiments._split import Split
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments.grids import BoostingGrid
+from budgetprune_experiments.split import Split
 
 # Our pruning starts from models that cost at most this many times the budget: trained with mild costs.
 MILD = 2.5

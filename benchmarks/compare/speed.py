@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.compare.staged import least_hessian
 from benchmarks.measure import busy_cores, seconds, seconds_in_turns, stage, times
 from budgetprune import BudgetClassifier
-from budgetprune.experiments._split import Split
+from budgetprune_experiments.split import Split
 
 N_ROWS = 100_000
 N_JOBS = 2

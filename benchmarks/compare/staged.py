@@ -12,8 +12,8 @@ from benchmarks.compare.methods import Entry, Method
 from benchmarks.measure import seconds
 from budgetprune import BudgetClassifier
 from budgetprune.baselines import Cascade, FeatureSubsets
-from budgetprune.experiments._split import Split
-from budgetprune.staged._settings import LAST
+from budgetprune.staged.settings import LAST
+from budgetprune_experiments.split import Split
 
 # Points of a curve that are tried on test rows.
 N_POINTS = 40

@@ -16,7 +16,7 @@ from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor, Decision, Simulation
 from budgetprune.problem import Certificate, PruningProblem
-from budgetprune.pruning import Pruning
+from budgetprune.problem.pruning import Pruning
 from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedPredictor, StagedTradeOff
 
 __version__ = _version("budgetprune")

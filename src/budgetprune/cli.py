@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from budgetprune._commands._failures import INTERRUPTED, fail, failing_in_one_line, needs_extra
-from budgetprune._threads import let_idle_threads_sleep
+from budgetprune.commands.failures import INTERRUPTED, fail, failing_in_one_line, needs_extra
+from budgetprune.utils.threads import let_idle_threads_sleep
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     let_idle_threads_sleep()
     with needs_extra("cli", "typer", "rich"):
-        from budgetprune._commands._app import app
+        from budgetprune.commands.app import app
     with failing_in_one_line():
         status = app(arguments, prog_name="budgetprune", standalone_mode=False)
     if status == INTERRUPTED:  # Typer says nothing about it

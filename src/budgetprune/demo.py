@@ -21,15 +21,15 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from budgetprune._files import check_writable, written_atomically
-from budgetprune._threads import let_idle_threads_sleep
-from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import BudgetPruneError, BudgetWarning
 from budgetprune.estimators import BudgetPruneClassifier
 from budgetprune.forest import Forest
-from budgetprune.plots import Curve, Purchases, save_trade_off
+from budgetprune.plotting.plots import Curve, Purchases, save_trade_off
+from budgetprune.problem.acquisition import sources_used
 from budgetprune.staged import BudgetClassifier
+from budgetprune.utils.files import check_writable, written_atomically
+from budgetprune.utils.threads import let_idle_threads_sleep
 
 PICTURE = "trade_off.png"
 # Minutes that a prediction may take on average: those that are shown, and the one that is chosen.

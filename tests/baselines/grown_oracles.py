@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from budgetprune.baselines._binning import MISSING
+from budgetprune.baselines.binning import MISSING
 
 CLOSE = 1e-9
 

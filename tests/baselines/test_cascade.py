@@ -12,9 +12,9 @@ from sklearn.isotonic import IsotonicRegression
 
 from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.baselines import Cascade, FeatureSubsets
-from budgetprune.baselines import _stopping_rules as stopping
-from budgetprune.baselines._stopping_rules import Stages
-from budgetprune.estimators._roles import LabelledRows
+from budgetprune.baselines import stopping_rules as stopping
+from budgetprune.baselines.stopping_rules import Stages
+from budgetprune.selection.roles import LabelledRows
 
 from .subset_rows import SMALL, rows_with_noise
 

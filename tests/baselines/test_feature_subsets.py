@@ -16,10 +16,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.baselines import FeatureSubsets
-from budgetprune.baselines._elimination import Needs, _sizes, eliminate
-from budgetprune.baselines._nested import best_within
-from budgetprune.baselines._subset_models import Boosting
-from budgetprune.estimators._roles import LabelledRows
+from budgetprune.baselines.elimination import Needs, _sizes, eliminate
+from budgetprune.baselines.nested import best_within
+from budgetprune.baselines.subset_models import Boosting
+from budgetprune.selection.roles import LabelledRows
 
 from .subset_rows import SMALL, rows_with_noise
 

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetprune import BudgetPruneClassifier, FeatureCosts, Forest, InvalidInputError, PruningProblem
 from budgetprune.baselines import GreedyMiser, GreedyMiserRegressor
-from budgetprune.boosting import recompute
+from budgetprune.problem.boosting import recompute
 
 from .miser_twin import boosted_scores
 from .noise import differs_by_noise

@@ -14,8 +14,8 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier,
 from sklearn.frozen import FrozenEstimator
 
 from budgetprune import FeatureCosts, Forest, InvalidInputError, PruningProblem
-from budgetprune.acquisition import sources_used
 from budgetprune.baselines import GreedyPrune, PruningCurve, greedy_curve
+from budgetprune.problem.acquisition import sources_used
 
 from ..solvers.strategies import (
     examples,

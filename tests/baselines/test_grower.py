@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetprune.baselines._binning import MISSING, find_bins
-from budgetprune.baselines._grower import Sample, grow_tree, logarithms
-from budgetprune.baselines._grower_node import Prices
-from budgetprune.baselines._grower_splits import ENTROPY, PAIRS, SQUARED, Aim
+from budgetprune.baselines.binning import MISSING, find_bins
+from budgetprune.baselines.grower import Sample, grow_tree, logarithms
+from budgetprune.baselines.grower_node import Prices
+from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SQUARED, Aim
 from budgetprune.costs import FeatureCosts
 
 from .grown_oracles import CLOSE, candidates, impurity_after, rows_of_nodes, squared_after

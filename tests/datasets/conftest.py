@@ -7,7 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetprune.datasets import _covertype, _medical, _miniboone, _recipe
+from budgetprune.datasets import covertype as _covertype
+from budgetprune.datasets import medical as _medical
+from budgetprune.datasets import miniboone as _miniboone
+from budgetprune.datasets import recipe as _recipe
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from budgetprune.baselines._plain import PlainForest
-from budgetprune.datasets import DatasetError, _medical, _recipe, load_heart, load_thyroid
-from budgetprune.datasets._recipe import digest
+from budgetprune.baselines.plain import PlainForest
+from budgetprune.datasets import DatasetError, load_heart, load_thyroid
+from budgetprune.datasets import medical as _medical
+from budgetprune.datasets import recipe as _recipe
+from budgetprune.datasets.recipe import digest
 
 from .conftest import save
 

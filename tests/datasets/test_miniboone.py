@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from budgetprune.datasets import DatasetError, _miniboone, load_miniboone
-from budgetprune.datasets._miniboone import _signal_digest
+from budgetprune.datasets import DatasetError, load_miniboone
+from budgetprune.datasets import miniboone as _miniboone
+from budgetprune.datasets.miniboone import _signal_digest
 
 
 @pytest.fixture

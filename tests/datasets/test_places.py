@@ -12,8 +12,6 @@ import pytest
 from budgetprune import BudgetPruneError
 from budgetprune.datasets import (
     DatasetError,
-    _covertype,
-    _files,
     load_covertype,
     load_heart,
     load_miniboone,
@@ -21,9 +19,11 @@ from budgetprune.datasets import (
     load_mq2008,
     load_thyroid,
 )
-from budgetprune.datasets._recipe import digest
+from budgetprune.datasets import covertype as _covertype
+from budgetprune.datasets import files as _files
+from budgetprune.datasets.recipe import digest
 
-from ..archives import little_memory, write_zeros
+from ..persistence.archives import little_memory, write_zeros
 from .conftest import save
 
 FILES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from budgetprune import InvalidInputError
-from budgetprune.datasets._prices import Price, published_costs
+from budgetprune.datasets.prices import Price, published_costs
 
 
 def _total(costs, names, bought):

@@ -8,7 +8,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from budgetprune._commands._app import app
+from budgetprune.commands.app import app
 
 
 def run_blocks(page: str, name: str) -> dict[str, Any]:

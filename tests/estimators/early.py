@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from budgetprune.acquisition import sources_used
 from budgetprune.estimators import BudgetPruneClassifier
+from budgetprune.problem.acquisition import sources_used
 
 N_FEATURES = 8
 FIXED = {"error": "in-bag", "loss": "misclassification", "refit": None, "random_state": 0}

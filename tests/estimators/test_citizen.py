@@ -24,9 +24,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import budgetprune.estimators._base as base
+import budgetprune.estimators.base as base
 from budgetprune import FeatureCosts, InvalidInputError
-from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor, _classifier, _regressor
+from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
+from budgetprune.estimators import classifier as _classifier
+from budgetprune.estimators import regressor as _regressor
 
 from .rows import draw, draw_targets, same_trees
 

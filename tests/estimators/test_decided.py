@@ -17,8 +17,8 @@ from sklearn.frozen import FrozenEstimator
 
 from budgetprune import BudgetPredictor, BudgetWarning, FeatureCosts, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
-from budgetprune.estimators import _fit as fit_module
-from budgetprune.estimators import _settle as settle_module
+from budgetprune.selection import fit as fit_module
+from budgetprune.selection import settle as settle_module
 
 from .early import (
     FIXED,

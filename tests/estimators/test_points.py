@@ -12,10 +12,10 @@ from sklearn.metrics import log_loss
 from budgetprune import FeatureCosts, Forest, PruningProblem
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
-from budgetprune.estimators import _tradeoff as tradeoff_module
-from budgetprune.estimators import _workshop as workshop
-from budgetprune.estimators._roles import LabelledRows, halves
-from budgetprune.estimators._tradeoff import MOST_POINTS, evenly_spaced
+from budgetprune.selection import context as workshop
+from budgetprune.selection import tradeoff as tradeoff_module
+from budgetprune.selection.roles import LabelledRows, halves
+from budgetprune.selection.tradeoff import MOST_POINTS, evenly_spaced
 
 from .rows import N_FEATURES, draw, draw_targets, same_trees, sources_by_walking
 

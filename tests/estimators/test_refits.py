@@ -12,9 +12,9 @@ from sklearn.model_selection import FixedThresholdClassifier
 
 from budgetprune import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
-from budgetprune.estimators._settle import TOLERANCE
 from budgetprune.ranking import ap_scorer, ndcg_at, ndcg_scorer, predicted_relevance
 from budgetprune.refit import refit
+from budgetprune.selection.settle import TOLERANCE
 
 from .rows import draw, draw_targets, same_trees
 

@@ -15,8 +15,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
-from budgetprune.estimators._copies import MOST_COPIES, copies
-from budgetprune.estimators._roles import LabelledRows, divide, halves
+from budgetprune.selection.copies import MOST_COPIES, copies
+from budgetprune.selection.roles import LabelledRows, divide, halves
 
 from .rows import Recorder, draw, sources_by_walking
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from budgetprune import InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier
-from budgetprune.estimators import _decided_fold as decided_fold
+from budgetprune.selection import decided_fold
 
 from .early import N_FEATURES, TRAIN, VAL, check_budget, fitted, forest
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from budgetprune.experiments._contest import Method
-from budgetprune.experiments._experiment import Options
-from budgetprune.experiments._methods import UNPRUNED
-from budgetprune.experiments._split import Split
-from budgetprune.experiments.figure1a import Figure1a
-from budgetprune.plots import new_figure
+from budgetprune.plotting.plots import new_figure
+from budgetprune_experiments.contest import Method
+from budgetprune_experiments.experiment import Options
+from budgetprune_experiments.figure1a import Figure1a
+from budgetprune_experiments.methods import UNPRUNED
+from budgetprune_experiments.split import Split
 
 
 def test_panels_that_share_an_axis_hide_no_method():

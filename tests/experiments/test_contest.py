@@ -7,10 +7,10 @@ import pytest
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
-from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments import _contest
-from budgetprune.experiments._contest import Contest, Deadline, Method, Point, coarse_to_fine, compete
-from budgetprune.experiments._split import Split, shuffle_split
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments import contest as _contest
+from budgetprune_experiments.contest import Contest, Deadline, Method, Point, coarse_to_fine, compete
+from budgetprune_experiments.split import Split, shuffle_split
 
 
 class Model:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from budgetprune import cli
-from budgetprune.experiments.descriptors._cells import cell_histograms, cell_means
-from budgetprune.experiments.descriptors._descriptor import CHUNK, Descriptor, describe, load_descriptors
-from budgetprune.experiments.descriptors._detectors import LENGTHS, wave_detectors, wave_energy
-from budgetprune.experiments.descriptors._images import SIDE, load_large_digits
-from budgetprune.experiments.descriptors._prices import kept_prices, measure_prices
-from budgetprune.experiments.descriptors._texture import gabor_bank
+from budgetprune_experiments.descriptors.cells import cell_histograms, cell_means
+from budgetprune_experiments.descriptors.descriptor import CHUNK, Descriptor, describe, load_descriptors
+from budgetprune_experiments.descriptors.detectors import LENGTHS, wave_detectors, wave_energy
+from budgetprune_experiments.descriptors.images import SIDE, load_large_digits
+from budgetprune_experiments.descriptors.prices import kept_prices, measure_prices
+from budgetprune_experiments.descriptors.texture import gabor_bank
 
 CONSTANT = np.full((SIDE, SIDE), 0.7)
 

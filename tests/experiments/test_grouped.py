@@ -9,11 +9,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from budgetprune.baselines import PlainForest
 from budgetprune.errors import InvalidInputError
-from budgetprune.experiments import Options, find_experiment
-from budgetprune.experiments._methods import OURS_PAPER, UNPRUNED
-from budgetprune.experiments.descriptors import _digits
-from budgetprune.experiments.descriptors._digits import FEW, GroupedDigits, accuracies
-from budgetprune.experiments.descriptors._margins import N_FOLDS, cross_fitted_margins
+from budgetprune_experiments import Options, find_experiment
+from budgetprune_experiments.descriptors import digits as _digits
+from budgetprune_experiments.descriptors.digits import FEW, GroupedDigits, accuracies
+from budgetprune_experiments.descriptors.margins import N_FOLDS, cross_fitted_margins
+from budgetprune_experiments.methods import OURS_PAPER, UNPRUNED
 
 N_CLASSES = FEW.n_classes
 

@@ -9,10 +9,10 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import FeatureCosts, InvalidInputError
-from budgetprune.datasets import _medical
-from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments import Options
-from budgetprune.experiments._bills import (
+from budgetprune.datasets import medical as _medical
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments import Options
+from budgetprune_experiments.bills import (
     AS_GOOD,
     as_good_as,
     best_within,
@@ -21,11 +21,11 @@ from budgetprune.experiments._bills import (
     choose,
     whole_forest,
 )
-from budgetprune.experiments._contest import Contest, Point
-from budgetprune.experiments._grids import QUICK
-from budgetprune.experiments._methods import CASCADE, STAGED, SUBSETS
-from budgetprune.experiments._patients import BREAST, HEART, THYROID, Diagnosis, Patients
-from budgetprune.experiments.medical import DECIDED, DEPTH, FOREST, REFITTED, Medical, methods
+from budgetprune_experiments.contest import Contest, Point
+from budgetprune_experiments.grids import QUICK
+from budgetprune_experiments.medical import DECIDED, DEPTH, FOREST, REFITTED, Medical, methods
+from budgetprune_experiments.methods import CASCADE, STAGED, SUBSETS
+from budgetprune_experiments.patients import BREAST, HEART, THYROID, Diagnosis, Patients
 
 
 def _patients(in_test=None, n=200):

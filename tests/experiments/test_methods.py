@@ -9,15 +9,15 @@ import pytest
 from matplotlib.colors import rgb_to_hsv, to_rgb
 
 from budgetprune import FeatureCosts, Forest
-from budgetprune.experiments import Options
-from budgetprune.experiments._boosting_methods import mean_price
-from budgetprune.experiments._contest import Contest, compete
-from budgetprune.experiments._figures import draw_curves
-from budgetprune.experiments._forest_methods import PricedModel
-from budgetprune.experiments._grids import QUICK
-from budgetprune.experiments._methods import BEYOND, CASCADE, LOOKS, METHODS, PAPER, STAGED, SUBSETS
-from budgetprune.experiments._miniboone import entropy_forest, miniboone_split
-from budgetprune.plots import new_figure
+from budgetprune.plotting.plots import new_figure
+from budgetprune_experiments import Options
+from budgetprune_experiments.boosting_methods import mean_price
+from budgetprune_experiments.contest import Contest, compete
+from budgetprune_experiments.figures import draw_curves
+from budgetprune_experiments.forest_methods import PricedModel
+from budgetprune_experiments.grids import QUICK
+from budgetprune_experiments.methods import BEYOND, CASCADE, LOOKS, METHODS, PAPER, STAGED, SUBSETS
+from budgetprune_experiments.miniboone import entropy_forest, miniboone_split
 
 OPTIONS = Options(quick=True, jobs=1)
 

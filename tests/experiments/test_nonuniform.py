@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments import Options
-from budgetprune.experiments._contest import Deadline
-from budgetprune.experiments._methods import OURS_PAPER, UNPRUNED
-from budgetprune.experiments.nonuniform import COMPARED, TWICE, Nonuniform, svm_prices
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments import Options
+from budgetprune_experiments.contest import Deadline
+from budgetprune_experiments.methods import OURS_PAPER, UNPRUNED
+from budgetprune_experiments.nonuniform import COMPARED, TWICE, Nonuniform, svm_prices
 
 
 @pytest.fixture(scope="module")

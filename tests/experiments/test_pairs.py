@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from budgetprune.baselines import BudgetRF
-from budgetprune.experiments import Options
-from budgetprune.experiments._contest import Deadline
-from budgetprune.experiments._methods import OURS_PAPER, UNPRUNED
-from budgetprune.experiments.pairs import NAMES, SIDES, _with_pairs
+from budgetprune_experiments import Options
+from budgetprune_experiments.contest import Deadline
+from budgetprune_experiments.methods import OURS_PAPER, UNPRUNED
+from budgetprune_experiments.pairs import NAMES, SIDES, _with_pairs
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 
 from budgetprune.datasets import TEST, TRAIN, VALIDATION, DatasetError
 from budgetprune.errors import InvalidInputError
-from budgetprune.experiments import Options, figure1c
-from budgetprune.experiments._queries import drawn_prices, drawn_queries, split_by_query
-from budgetprune.experiments.figure1c import Figure1c, made_documents
+from budgetprune_experiments import Options, figure1c
+from budgetprune_experiments.figure1c import Figure1c, made_documents
+from budgetprune_experiments.queries import drawn_prices, drawn_queries, split_by_query
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import FeatureCosts, Forest, PruningProblem
 from budgetprune.errors import InvalidInputError
-from budgetprune.estimators._choice import Choices
-from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments import Options
-from budgetprune.experiments._forest_methods import PricedModel
-from budgetprune.experiments._ranking_methods import Recipe, ScoredWithin, measure, score_forest
-from budgetprune.experiments.figure1c import Figure1c, best_leaf_size, made_documents
 from budgetprune.refit import refit
+from budgetprune.selection.choice import Choices
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments import Options
+from budgetprune_experiments.figure1c import Figure1c, best_leaf_size, made_documents
+from budgetprune_experiments.forest_methods import PricedModel
+from budgetprune_experiments.ranking_methods import Recipe, ScoredWithin, measure, score_forest
 
 
 def plain_ap5(labels, scores):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from budgetprune.experiments._records import MeanCurve, by_method, least_cost_for, mean_curve, undominated
+from budgetprune_experiments.records import MeanCurve, by_method, least_cost_for, mean_curve, undominated
 
 
 def record(seed, cost, score, method="m"):

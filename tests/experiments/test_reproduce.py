@@ -12,8 +12,8 @@ import pytest
 
 from budgetprune import cli
 from budgetprune.errors import InvalidInputError
-from budgetprune.experiments import NAMES, Options, find_experiment, register
-from budgetprune.experiments._runner import reproduce
+from budgetprune_experiments import NAMES, Options, find_experiment, register
+from budgetprune_experiments.runner import reproduce
 
 from .toys import Toy
 
@@ -40,7 +40,7 @@ def test_every_experiment_in_small(tmp_path, name, monkeypatch):
 def run(monkeypatch, capfd, *words, toy=None):
     """Call `main` as the console script does, with a toy instead of table1."""
     if toy is not None:
-        import budgetprune._commands._reproduce as command
+        import budgetprune.commands.reproduce as command
 
         monkeypatch.setattr(command, "find_experiment", lambda name: toy)
     monkeypatch.setattr(sys, "argv", ["budgetprune", "reproduce", *map(str, words)])

@@ -8,12 +8,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-import budgetprune.experiments._store as store
+import budgetprune_experiments.store as store
 from budgetprune.errors import InvalidInputError
-from budgetprune.experiments import Options, Part, Table
-from budgetprune.experiments._runner import PartError, reproduce
-from budgetprune.experiments._tables import as_markdown, as_text
-from budgetprune.experiments.figure1c import made_documents
+from budgetprune_experiments import Options, Part, Table
+from budgetprune_experiments.figure1c import made_documents
+from budgetprune_experiments.runner import PartError, reproduce
+from budgetprune_experiments.tables import as_markdown, as_text
 
 from .toys import Toy
 

@@ -10,9 +10,10 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import Forest, PruningProblem
 from budgetprune.errors import SolverError
-from budgetprune.experiments import Options, _flow_peer
-from budgetprune.experiments._solver_trials import GAP, LP, ORTOOLS, PRIMAL_DUAL, SOLVERS, try_solver
-from budgetprune.experiments.solvers import Size, Solvers, _exponent
+from budgetprune_experiments import Options
+from budgetprune_experiments import flow_peer as _flow_peer
+from budgetprune_experiments.solver_trials import GAP, LP, ORTOOLS, PRIMAL_DUAL, SOLVERS, try_solver
+from budgetprune_experiments.solvers import Size, Solvers, _exponent
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +69,8 @@ def test_what_is_larger_than_too_slow_is_not_tried(monkeypatch):
             "note": "slow",
         }
 
-    monkeypatch.setattr("budgetprune.experiments.solvers.try_solver", slow)
-    monkeypatch.setattr("budgetprune.experiments.solvers._warm_up", lambda: None)
+    monkeypatch.setattr("budgetprune_experiments.solvers.try_solver", slow)
+    monkeypatch.setattr("budgetprune_experiments.solvers._warm_up", lambda: None)
     experiment, too_slow = Solvers(), []
     for size in (Size(2, 60), Size(2, 90), Size(3, 120), Size(3, 60)):
         records = experiment._run(0, size, too_slow, options)

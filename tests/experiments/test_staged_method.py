@@ -10,12 +10,13 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import FeatureCosts
-from budgetprune.experiments import Options, _staged_method
-from budgetprune.experiments._contest import T_AND_V, Contest, Deadline, compete
-from budgetprune.experiments._grids import QUICK
-from budgetprune.experiments._methods import METHODS, STAGED
-from budgetprune.experiments._miniboone import miniboone_split
 from budgetprune.staged import BudgetClassifier
+from budgetprune_experiments import Options
+from budgetprune_experiments import staged_method as _staged_method
+from budgetprune_experiments.contest import T_AND_V, Contest, Deadline, compete
+from budgetprune_experiments.grids import QUICK
+from budgetprune_experiments.methods import METHODS, STAGED
+from budgetprune_experiments.miniboone import miniboone_split
 
 
 def contest(seconds=0.0, class_weight=None, costs=None, scoring=None):

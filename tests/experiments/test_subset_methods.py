@@ -10,12 +10,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import balanced_accuracy_score
 
 from budgetprune import FeatureCosts
-from budgetprune.experiments import Options
-from budgetprune.experiments._contest import Contest, Deadline
-from budgetprune.experiments._grids import QUICK, BoostingGrid
-from budgetprune.experiments._methods import CASCADE, METHODS, SUBSETS
-from budgetprune.experiments._miniboone import miniboone_split
-from budgetprune.experiments._subset_methods import Nested, _numbered
+from budgetprune_experiments import Options
+from budgetprune_experiments.contest import Contest, Deadline
+from budgetprune_experiments.grids import QUICK, BoostingGrid
+from budgetprune_experiments.methods import CASCADE, METHODS, SUBSETS
+from budgetprune_experiments.miniboone import miniboone_split
+from budgetprune_experiments.subset_methods import Nested, _numbered
 
 GRIDS = replace(QUICK, subsets=BoostingGrid((), (4, 7), (3, 10)))
 

@@ -8,9 +8,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import Forest, PruningProblem
-from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments._usage import count_uses
-from budgetprune.experiments.table1 import (
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments.table1 import (
     AFTER,
     BEFORE,
     ERROR_ADDED,
@@ -19,6 +18,7 @@ from budgetprune.experiments.table1 import (
     nearest_to_paper,
     usage,
 )
+from budgetprune_experiments.usage import count_uses
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier,
 
 from budgetprune import Forest, PruningProblem
 from budgetprune.errors import InvalidInputError
-from budgetprune.estimators._roles import LabelledRows
-from budgetprune.experiments._votes import are_tied, count_votes, majority
-from budgetprune.experiments.voting import SUM, VOTE, answer, points
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments.votes import are_tied, count_votes, majority
+from budgetprune_experiments.voting import SUM, VOTE, answer, points
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from budgetprune.experiments import Experiment, Part, Table
+from budgetprune_experiments import Experiment, Part, Table
 
 
 class Toy(Experiment):

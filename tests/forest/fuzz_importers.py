@@ -26,8 +26,8 @@ from typing import Any
 
 from budgetprune import Forest
 from budgetprune.errors import BudgetPruneError
-from budgetprune.forest._checks import check_forest
-from budgetprune.forest._written import check_written
+from budgetprune.forest.checks import check_forest
+from budgetprune.forest.written import check_written
 
 from ..fuzzing import ROOT, SECONDS_PER_CASE, limit_memory, parse_options, predict_odd_rows, report
 from .damage import LightGBMStub, XGBoostStub, damaged_model, genuine_models

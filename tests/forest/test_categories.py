@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest._rows import as_rows
+from budgetprune.forest.rows import as_rows
 
 pytestmark = pytest.mark.nojit
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest import _checks as checks
+from budgetprune.forest import Forest, checks
 
 from .test_forest import by_hand
 

@@ -21,9 +21,9 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetprune import Forest, InvalidInputError
-from budgetprune.forest._topology import in_preorder
-from budgetprune.forest._xgboost_checks import check_ensemble, check_tree, reachable
-from budgetprune.forest._xgboost_model import PER_NODE, PER_SET
+from budgetprune.forest.adapters.xgboost.checks import check_ensemble, check_tree, reachable
+from budgetprune.forest.adapters.xgboost.model import PER_NODE, PER_SET
+from budgetprune.forest.topology import in_preorder
 
 from .damage import LightGBMStub, XGBoostStub
 from .fuzz_importers import fuzz

@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
-from budgetprune.forest._routing import goes_left
+from budgetprune.forest.routing import goes_left
 
 pytestmark = pytest.mark.nojit
 

@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
-from budgetprune.forest import Forest, _layout
+from budgetprune.forest import Forest
+from budgetprune.forest import layout as _layout
 
 
 def origin_leaves(case):

@@ -12,9 +12,9 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 
-from budgetprune._losses import derivatives
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
+from budgetprune.losses import derivatives
 
 from .lightgbm_zoo import (
     EXACT,

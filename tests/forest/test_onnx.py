@@ -147,6 +147,6 @@ def test_what_onnx_cannot_express_is_refused(get_case):
 
 def test_without_onnx_the_error_says_what_to_install(get_case, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    monkeypatch.delitem(sys.modules, "budgetprune.forest._onnx", raising=False)
+    monkeypatch.delitem(sys.modules, "budgetprune.forest.adapters.onnx.exporter", raising=False)
     with pytest.raises(ImportError, match=r"budgetprune\[onnx\]"):
         get_case("tree").forest.to_onnx()

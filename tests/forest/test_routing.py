@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetprune.forest import _routing
-from budgetprune.forest._packed import rounded_down
-from budgetprune.forest._routing import chunk_bounds
+from budgetprune.forest import routing as _routing
+from budgetprune.forest.packed import rounded_down
+from budgetprune.forest.routing import chunk_bounds
 
 pytestmark = pytest.mark.nojit
 

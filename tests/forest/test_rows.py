@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest._rows import as_rows
+from budgetprune.forest.rows import as_rows
 
 pytestmark = pytest.mark.nojit
 

@@ -12,9 +12,10 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression
 
-from budgetprune._losses import derivatives
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
-from budgetprune.forest import Forest, _layout
+from budgetprune.forest import Forest
+from budgetprune.forest import layout as _layout
+from budgetprune.losses import derivatives
 
 
 def as_columns(rows, case):

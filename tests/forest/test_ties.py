@@ -12,7 +12,7 @@ import pytest
 import xgboost as xgb
 
 from budgetprune import BudgetPredictor, Forest
-from budgetprune.forest._labels import label_cut, tie_margin
+from budgetprune.forest.labels import label_cut, tie_margin
 
 N_ROWS = 64
 X = np.arange(float(N_ROWS))[:, np.newaxis]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError
-from budgetprune.forest._topology import links_in_preorder, mean_of_leaves, sum_of_leaves
+from budgetprune.forest.topology import links_in_preorder, mean_of_leaves, sum_of_leaves
 
 pytestmark = pytest.mark.nojit
 

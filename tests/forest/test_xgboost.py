@@ -14,9 +14,9 @@ import pytest
 import xgboost as xgb
 from scipy import sparse
 
-from budgetprune._losses import derivatives
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
+from budgetprune.losses import derivatives
 
 from .xgboost_zoo import (
     CATEGORICAL,

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from budgetprune.acquisition import sources_used
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
 from budgetprune.model import About, BudgetModel, Compared, Figures
 from budgetprune.path import PruningPath
+from budgetprune.persistence.model_file import save_model
 from budgetprune.predictor import BudgetPredictor
-from budgetprune.predictor._model_file import save_model
-from budgetprune.pruning import Pruning
+from budgetprune.problem.acquisition import sources_used
+from budgetprune.problem.pruning import Pruning
 
 from .planting import plant, rows
 from .staged_models import STAGED, staged_answers

@@ -11,13 +11,13 @@ import pytest
 
 from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.model import About, BudgetModel
-from budgetprune.model._sections import path_of
-from budgetprune.predictor._model_container import PREAMBLE
-from budgetprune.predictor._model_file import load_model_and_sections
+from budgetprune.model.sections import path_of
+from budgetprune.persistence.container import PREAMBLE
+from budgetprune.persistence.model_file import load_model_and_sections
 
 from ..golden.planting import rows
 from ..golden.write import FOLDER, MODELS, with_path
-from ..predictor.mutations import Parts, assemble
+from ..persistence.mutations import Parts, assemble
 
 GOLDEN = FOLDER / "with_path-2.budgetprune"
 

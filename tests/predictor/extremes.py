@@ -10,12 +10,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from budgetprune import FeatureCosts
-from budgetprune.predictor._model_file import save_model
+from budgetprune.persistence.model_file import save_model
 
 from .forests import random_forest
 
 if TYPE_CHECKING:
-    from .mutations import Parts
+    from ..persistence.mutations import Parts
 
 # Numbers at the edges of the ranges that answers, divisors, weights and prices have, and beyond.
 EXTREMES = [

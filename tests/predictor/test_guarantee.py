@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import BudgetPredictor, FeatureCosts, Forest
-from budgetprune.acquisition import sources_used
-from budgetprune.predictor._aim import ORDERS
+from budgetprune.predictor.aim import ORDERS
+from budgetprune.problem.acquisition import sources_used
 from budgetprune.refit import refit
 
 from ..forest import lightgbm_zoo, xgboost_zoo

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from budgetprune import AcquisitionError, BudgetPredictor, FeatureCosts, InvalidInputError
-from budgetprune.predictor._model_file import save_model
+from budgetprune.persistence.model_file import save_model
 
 from .conftest import NAMES, ROW
 from .forests import KINDS, random_forest, stumps

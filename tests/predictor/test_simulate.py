@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetprune import BudgetPredictor, InvalidInputError
-from budgetprune.predictor import _engine
+from budgetprune.predictor import engine as _engine
 
 from ..solvers.strategies import examples
 from . import oracles

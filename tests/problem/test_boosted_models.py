@@ -12,8 +12,8 @@ from sklearn.ensemble import (
 )
 
 from budgetprune import Forest, PruningProblem
-from budgetprune._losses import row_loss
-from budgetprune.boosting import recompute
+from budgetprune.losses import row_loss
+from budgetprune.problem.boosting import recompute
 
 N_TRAIN = 300
 LIGHT = {"n_estimators": 8, "num_leaves": 7, "n_jobs": 1, "verbose": -1}

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetprune._losses import row_loss
-from budgetprune.problem._gains import measured_gains, sums_below
-from budgetprune.problem._rows import route
+from budgetprune.losses import row_loss
+from budgetprune.problem.gains import measured_gains, sums_below
+from budgetprune.problem.rows import route
 
 from ..boosters import KINDS, LOSSES, boosted, gains_by_definition, with_other_answers
 

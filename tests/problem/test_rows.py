@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune.problem import PruningProblem
-from budgetprune.problem._rows import route
+from budgetprune.problem.rows import route
 
 pytestmark = pytest.mark.nojit
 

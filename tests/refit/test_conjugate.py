@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from budgetprune.refit._conjugate import CHUNK, conjugate_gradients, dot, length
+from budgetprune.refit.conjugate import CHUNK, conjugate_gradients, dot, length
 
 from .threads import on_threads
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from budgetprune import Forest, InvalidInputError
 from budgetprune.refit import Sample
-from budgetprune.refit._newton import minimise
+from budgetprune.refit.newton import minimise
 
 from ..boosters import KINDS
 from .threads import on_threads

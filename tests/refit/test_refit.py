@@ -18,9 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
 from budgetprune import Forest, InvalidInputError, UnsupportedModelError
-from budgetprune._losses import row_loss
+from budgetprune.losses import row_loss
 from budgetprune.refit import Sample, kinds_for, refit, refit_pruning
-from budgetprune.refit._refit import CLIP, with_mean_1
+from budgetprune.refit.refitting import CLIP, with_mean_1
 
 from .twins import pruned, random_pruning
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import Forest
 from budgetprune.refit import Sample
-from budgetprune.refit._simplex import minimise_on_simplex, project, rows_by_leaf
+from budgetprune.refit.simplex import minimise_on_simplex, project, rows_by_leaf
 
 from .threads import on_threads
 from .twins import Small, design, pruned, random_pruning

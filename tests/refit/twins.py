@@ -10,9 +10,9 @@ import numpy as np
 from scipy.optimize import minimize as scipy_minimise
 
 from budgetprune import Forest
-from budgetprune.pruning import Pruning
+from budgetprune.problem.pruning import Pruning
 from budgetprune.refit import Sample
-from budgetprune.refit._leaves import Leaves
+from budgetprune.refit.leaves import Leaves
 
 from ..boosters import boosted
 

@@ -10,10 +10,10 @@ import pandas as pd
 
 from budgetprune import StagedPredictor
 from budgetprune.model import BudgetModel
-from budgetprune.model._staging import keep
-from budgetprune.staged._chain import Chain
-from budgetprune.staged._model import StagedModel
-from budgetprune.staged._objective import SquaredError
+from budgetprune.staged.chain import Chain
+from budgetprune.staged.model import StagedModel
+from budgetprune.staged.objective import SquaredError
+from budgetprune.workflow.staging import keep
 
 from ..golden.staged_models import CATEGORIES, NAMES, staged, staged_binary, staged_regression
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from budgetprune.report import summarise
-from budgetprune.report._stories import features_of, values_of
-from budgetprune.report.staged._measure import Rule
-from budgetprune.report.staged._words import StagedLanguage
+from budgetprune.report.staged.measure import Rule
+from budgetprune.report.staged.words import StagedLanguage
+from budgetprune.report.stories import features_of, values_of
 
 from .models import case
 from .staged_cases import STAGED_CASES

@@ -11,8 +11,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from budgetprune import BudgetPredictor, Forest
 from budgetprune.report import summarise
-from budgetprune.report._stories import values_of
-from budgetprune.report._tree import answer, question
+from budgetprune.report.stories import values_of
+from budgetprune.report.tree import answer, question
 
 from .models import case
 
@@ -145,7 +145,7 @@ def test_only_values_that_somebody_buys():
 
 
 def test_many_steps_are_cut_short(monkeypatch):
-    monkeypatch.setattr("budgetprune.report._stories.MOST_STEPS", 2)
+    monkeypatch.setattr("budgetprune.report.stories.MOST_STEPS", 2)
     found = case("diabetes")
     summary = summarise(found.model, found.X, found.y)
     telling = summary.points[-1].tellings[0]
@@ -207,7 +207,7 @@ def test_answers_of_the_delivered_tree(summaries):
 
 
 def test_large_trees_lose_their_lower_levels(monkeypatch):
-    monkeypatch.setattr("budgetprune.report._tree.MOST_NODES", 20)
+    monkeypatch.setattr("budgetprune.report.tree.MOST_NODES", 20)
     found = case("diabetes")
     summary = summarise(found.model, found.X, found.y, n_stories=0)
     tree = summary.tree

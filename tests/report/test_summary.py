@@ -12,13 +12,13 @@ import pytest
 from sklearn.metrics import confusion_matrix, r2_score
 
 from budgetprune import BudgetPredictor, InvalidInputError
-from budgetprune.acquisition import sources_used
 from budgetprune.model import BudgetModel
+from budgetprune.problem.acquisition import sources_used
 from budgetprune.report import summarise
-from budgetprune.report._numbers import amount
-from budgetprune.report._outcomes import bars, neighbour
-from budgetprune.report._page import render
-from budgetprune.report._usage import count_pairs, usage_shares
+from budgetprune.report.numbers import amount
+from budgetprune.report.outcomes import bars, neighbour
+from budgetprune.report.render import render
+from budgetprune.report.usage import count_pairs, usage_shares
 
 from .models import case, wine
 
@@ -120,7 +120,7 @@ def test_plain_values_only(summaries):
 
 def test_many_points_are_thinned_out(monkeypatch):
     found = case("cancer")
-    monkeypatch.setattr("budgetprune.report._survey.MOST_POINTS", 6)
+    monkeypatch.setattr("budgetprune.report.survey.MOST_POINTS", 6)
     summary = summarise(found.model, found.X, found.y, n_stories=0)
     path = [point for point in summary.points if point.kind == "path"]
     assert 3 <= len(path) <= 6
@@ -189,7 +189,7 @@ def test_labels_that_nobody_knows_are_wrong():
 
 
 def test_rare_labels_are_together(monkeypatch):
-    monkeypatch.setattr("budgetprune.report._judge.MOST_CLASSES", 2)
+    monkeypatch.setattr("budgetprune.report.judge.MOST_CLASSES", 2)
     found = case("wine")
     summary = summarise(found.model, found.X, found.y, n_stories=0)
     labels, count = np.unique(found.y, return_counts=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from budgetprune.report._measure import Taken
-from budgetprune.report._numbers import amount, joined, nice, plain, several, share
-from budgetprune.report._summary import Change
-from budgetprune.report._words import Language
+from budgetprune.report.measure import Taken
+from budgetprune.report.numbers import amount, joined, nice, plain, several, share
+from budgetprune.report.summary import Change
+from budgetprune.report.words import Language
 
 PRICE = np.array([1.0, 2.0, 4.0])
 WORDS = Language(

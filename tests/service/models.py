@@ -10,8 +10,8 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import BudgetPredictor, FeatureCosts, Forest
-from budgetprune.service._catalogue import Catalogue
-from budgetprune.service._dialogue import Answer
+from budgetprune.service.catalogue import Catalogue
+from budgetprune.service.dialogue import Answer
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 N_FEATURES = 8

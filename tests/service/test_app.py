@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from budgetprune import BudgetPredictor, Forest, InvalidInputError
-from budgetprune.service import Limits, _turns, create_app
-from budgetprune.service._metrics import MOST_SOURCES, OTHER
+from budgetprune.service import Limits, create_app
+from budgetprune.service import turns as _turns
+from budgetprune.service.metrics import MOST_SOURCES, OTHER
 
 from ..golden.write import MODELS
 from .models import predictor, rows

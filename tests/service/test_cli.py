@@ -76,7 +76,7 @@ def test_options_that_are_wrong(monkeypatch, capfd, option, value, words):
     ("package", "extra"), [("typer", "cli"), ("fastapi", "serve"), ("uvicorn", "serve"), ("orjson", "serve")]
 )
 def test_an_extra_that_is_not_installed(monkeypatch, capfd, package, extra):
-    ours = ("budgetprune._commands._serve", "budgetprune._commands._app", "budgetprune.service")
+    ours = ("budgetprune.commands.serve", "budgetprune.commands.app", "budgetprune.service")
     for name in [name for name in sys.modules if name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)  # importing it fails now

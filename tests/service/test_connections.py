@@ -8,8 +8,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from budgetprune import InvalidInputError, _limits
-from budgetprune._limits import Limits, connection_limit
+from budgetprune import InvalidInputError
+from budgetprune.service import limits as _limits
+from budgetprune.utils.limits import Limits, connection_limit
 
 from .models import predictor
 from .raw import HEALTH, Reader, check_refusal, request

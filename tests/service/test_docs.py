@@ -7,12 +7,13 @@ import re
 from pathlib import Path
 
 from budgetprune import BudgetPredictor
-from budgetprune._commands._serve import serve
-from budgetprune._limits import MOST_CONNECTIONS, RESERVE, Limits
-from budgetprune.service import _app, run
-from budgetprune.service._metrics import MOST_SOURCES
-from budgetprune.service._server import ARRIVING
-from budgetprune.service._turns import TURN
+from budgetprune.commands.serve import serve
+from budgetprune.service import app as _app
+from budgetprune.service import run
+from budgetprune.service.metrics import MOST_SOURCES
+from budgetprune.service.server import ARRIVING
+from budgetprune.service.turns import TURN
+from budgetprune.utils.limits import MOST_CONNECTIONS, RESERVE, Limits
 
 from .models import predictor, rows
 

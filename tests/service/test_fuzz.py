@@ -13,7 +13,7 @@ import schemathesis
 from schemathesis.config import SchemathesisConfig
 
 from budgetprune.service import Limits, create_app
-from budgetprune.service._catalogue import Catalogue
+from budgetprune.service.catalogue import Catalogue
 
 from .models import NAMES, predictor
 

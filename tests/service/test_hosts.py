@@ -6,7 +6,7 @@ import pytest
 
 from budgetprune import InvalidInputError
 from budgetprune.service import create_app
-from budgetprune.service._hosts import Hosts
+from budgetprune.service.hosts import Hosts
 
 from .models import predictor
 from .raw import Reader, request

@@ -12,9 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from budgetprune.service import Limits
-from budgetprune.service._bodies import parse, parse_rows
-from budgetprune.service._errors import RefusedError
-from budgetprune.service._scan import measure
+from budgetprune.service.bodies import parse, parse_rows
+from budgetprune.service.errors import RefusedError
+from budgetprune.service.scan import measure
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text('"\\[]{},: aé', max_size=6)
 VALUES = st.recursive(

@@ -11,7 +11,7 @@ import pytest
 
 from budgetprune import BudgetClassifier, BudgetPredictor, BudgetRegressor, FeatureCosts, StagedPredictor
 from budgetprune.service import create_app
-from budgetprune.service._documents import Answer
+from budgetprune.service.documents import Answer
 
 from .models import as_answer
 from .servers import ask

@@ -7,10 +7,11 @@ import asyncio
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from budgetprune.service import Limits, _turns
-from budgetprune.service._bodies import Bodies
-from budgetprune.service._errors import RefusedError
-from budgetprune.service._turns import CHECK_EVERY, Turns
+from budgetprune.service import Limits
+from budgetprune.service import turns as _turns
+from budgetprune.service.bodies import Bodies
+from budgetprune.service.errors import RefusedError
+from budgetprune.service.turns import CHECK_EVERY, Turns
 
 
 async def is_there() -> bool:

@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 from budgetprune.costs import FeatureCosts
 from budgetprune.forest import Forest
 from budgetprune.problem import PruningProblem
-from budgetprune.solvers import _lp
+from budgetprune.solvers import lp as _lp
 
 from .oracles import enumerate_prunings
 

@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from budgetprune.errors import InvalidInputError, SolverError
 from budgetprune.forest import Forest
 from budgetprune.problem import PruningProblem
-from budgetprune.solvers import _lp
+from budgetprune.solvers import lp as _lp
 
 from ..boosters import LOSSES
 from .oracles import LAMBDAS, boosted_case, random_case

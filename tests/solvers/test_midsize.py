@@ -10,11 +10,11 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import FeatureCosts, Forest, PruningProblem
-from budgetprune.solvers.parametric._discharge import set_level
-from budgetprune.solvers.parametric._graph import build_closure
-from budgetprune.solvers.parametric._levels import WORTH_SHARING, route
-from budgetprune.solvers.parametric._network import build_network
-from budgetprune.solvers.parametric._search import search
+from budgetprune.solvers.parametric.discharge import set_level
+from budgetprune.solvers.parametric.graph import build_closure
+from budgetprune.solvers.parametric.levels import WORTH_SHARING, route
+from budgetprune.solvers.parametric.network import build_network
+from budgetprune.solvers.parametric.search import search
 
 N_TRAIN = 1500
 # Eight features on their own, eight in two groups; in one of them, each feature has a price as well.

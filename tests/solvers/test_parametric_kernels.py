@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetprune import Forest
-from budgetprune.solvers.parametric._discharge import discharge, set_level
-from budgetprune.solvers.parametric._graph import ALWAYS, NEVER, build_closure, contract
-from budgetprune.solvers.parametric._levels import route
-from budgetprune.solvers.parametric._network import UNREACHED, Network, build_network
-from budgetprune.solvers.parametric._search import search
-from budgetprune.solvers.parametric._slices import split
+from budgetprune.solvers.parametric.discharge import discharge, set_level
+from budgetprune.solvers.parametric.graph import ALWAYS, NEVER, build_closure, contract
+from budgetprune.solvers.parametric.levels import route
+from budgetprune.solvers.parametric.network import UNREACHED, Network, build_network
+from budgetprune.solvers.parametric.search import search
+from budgetprune.solvers.parametric.slices import split
 
 from .oracles import prunings_below
 from .strategies import cases, drawn_forests, examples, generators

@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem import PruningProblem
-from budgetprune.solvers import _lp, _primal_dual
-from budgetprune.solvers import _primal_dual_kernels as kernels
+from budgetprune.solvers import lp as _lp
+from budgetprune.solvers import primal_dual as _primal_dual
+from budgetprune.solvers import primal_dual_kernels as kernels
 
 from .oracles import LAMBDAS, boosted_case, random_case
 from .strategies import build_forest, cases, examples

@@ -1,7 +1,7 @@
 """Try to break the loader of staged models: ``make fuzz``, or ``python -m tests.staged.fuzz_staged_file``.
 
 Every case must be refused with InvalidInputError, or give a model that can be used: it predicts, decides
-step by step as it predicts, and is saved to the same bytes again. See `tests.predictor.fuzz_model_file`.
+step by step as it predicts, and is saved to the same bytes again. See `tests.persistence.fuzz_model_file`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import numpy as np
 from hypothesis import strategies as st
 
 from budgetprune import BudgetPredictor, InvalidInputError, StagedPredictor
-from budgetprune.forest._checks import MISSING
+from budgetprune.forest.checks import MISSING
 from budgetprune.model import BudgetModel
 
 from ..fuzzing import FLOATS, INTEGERS, SECONDS_PER_CASE, walk
 from ..golden.staged_models import STAGED
 from ..golden.write import FOLDER, with_path
+from ..persistence.fuzz_model_file import main, try_cases
+from ..persistence.mutations import EDITS, Edit, Parts, accident, assemble, intents, put
 from ..predictor.extremes import EXTREMES
-from ..predictor.fuzz_model_file import main, try_cases
-from ..predictor.mutations import EDITS, Edit, Parts, accident, assemble, intents, put
 
 MODULE = "tests.staged.fuzz_staged_file"
 

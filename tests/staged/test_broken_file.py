@@ -12,15 +12,15 @@ import pytest
 
 from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.model import BudgetModel
-from budgetprune.predictor._model_file import save_model
-from budgetprune.staged._chain import Chain
-from budgetprune.staged._file import _section
-from budgetprune.staged._join import join_forests
-from budgetprune.staged._restore import MOST_STAGES
+from budgetprune.persistence.model_file import save_model
+from budgetprune.staged.chain import Chain
+from budgetprune.staged.file import _section
+from budgetprune.staged.join import join_forests
+from budgetprune.staged.restore import MOST_STAGES
 
 from ..golden.staged_models import STAGED
 from ..golden.write import FOLDER
-from ..predictor.mutations import Parts, assemble
+from ..persistence.mutations import Parts, assemble
 from .test_file import FILES
 
 

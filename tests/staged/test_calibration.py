@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
-from budgetprune.staged._calibration import RunningLoss, best_scale, calibrated_loss
-from budgetprune.staged._columns import Columns
-from budgetprune.staged._sample import Sample, mean_loss
+from budgetprune.staged.calibration import RunningLoss, best_scale, calibrated_loss
+from budgetprune.staged.columns import Columns
+from budgetprune.staged.sample import Sample, mean_loss
 
 
 def scored(n_classes: int, weight: np.ndarray | None = None) -> tuple[Sample, np.ndarray]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from budgetprune import FeatureCosts
-from budgetprune.staged._columns import Columns
-from budgetprune.staged._deadline import Deadline
-from budgetprune.staged._extent import (
+from budgetprune.staged.columns import Columns
+from budgetprune.staged.deadline import Deadline
+from budgetprune.staged.extent import (
     ENOUGH_TESTED,
     FEWEST_FOLDS,
     FEWEST_STAGES,
@@ -20,10 +20,10 @@ from budgetprune.staged._extent import (
     choose_extent,
     plan_stages,
 )
-from budgetprune.staged._grown import Constant
-from budgetprune.staged._learner import Learner, Task
-from budgetprune.staged._order import Division, Step, Trials
-from budgetprune.staged._sample import Grown, Sample, Settings
+from budgetprune.staged.grown import Constant
+from budgetprune.staged.learner import Learner, Task
+from budgetprune.staged.order import Division, Step, Trials
+from budgetprune.staged.sample import Grown, Sample, Settings
 
 N_FEATURES = 30
 COSTS = FeatureCosts(np.ones(N_FEATURES)).resolve(N_FEATURES, None)

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from budgetprune import BudgetPredictor, InvalidInputError
-from budgetprune._commands._inspect import description
+from budgetprune.commands.inspect import description
 from budgetprune.model import BudgetModel
-from budgetprune.predictor._model_container import PREAMBLE
+from budgetprune.persistence.container import PREAMBLE
 from budgetprune.staged import StagedPredictor
-from budgetprune.staged._chain import Chain
-from budgetprune.staged._objective import ErrorCosts, SquaredError
+from budgetprune.staged.chain import Chain
+from budgetprune.staged.objective import ErrorCosts, SquaredError
 
 from ..golden.staged_models import STAGED, staged_answers
 from ..golden.write import FOLDER, with_path

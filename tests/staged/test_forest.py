@@ -9,14 +9,14 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from budgetprune import BudgetClassifier, BudgetPredictor, BudgetRegressor, InvalidInputError
-from budgetprune.staged import _choice
-from budgetprune.staged._calibration import best_scale
-from budgetprune.staged._chain import LEAST_SHARE
-from budgetprune.staged._columns import columns_of
-from budgetprune.staged._forest import N_TREES, ForestLearner, _of_64_bits, log_odds
-from budgetprune.staged._hist import HistLearner
-from budgetprune.staged._learner import Task
-from budgetprune.staged._sample import Sample, Settings, mean_loss
+from budgetprune.staged import choice as _choice
+from budgetprune.staged.calibration import best_scale
+from budgetprune.staged.chain import LEAST_SHARE
+from budgetprune.staged.columns import columns_of
+from budgetprune.staged.forest import N_TREES, ForestLearner, _of_64_bits, log_odds
+from budgetprune.staged.hist import HistLearner
+from budgetprune.staged.learner import Task
+from budgetprune.staged.sample import Sample, Settings, mean_loss
 
 from .conftest import COSTS, X_TRAIN, Y_TRAIN
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..predictor.fuzz_model_file import fuzz
+from ..persistence.fuzz_model_file import fuzz
 from .fuzz_staged_file import MODULE
 
 

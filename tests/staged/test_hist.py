@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from budgetprune.staged._columns import columns_of
-from budgetprune.staged._hist import HistLearner
-from budgetprune.staged._learner import FEWEST_ROUNDS, PATIENCE, Task
-from budgetprune.staged._sample import Sample, Settings, Validation, mean_loss
+from budgetprune.staged.columns import columns_of
+from budgetprune.staged.hist import HistLearner
+from budgetprune.staged.learner import FEWEST_ROUNDS, PATIENCE, Task
+from budgetprune.staged.sample import Sample, Settings, Validation, mean_loss
 
 SETTINGS = Settings(n_leaves=8, learning_rate=0.3, most_rounds=120, least_rows=5)
 LOADERS = {"binary": load_breast_cancer, "multiclass": load_wine}

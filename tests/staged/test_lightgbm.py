@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from budgetprune.staged._columns import columns_of
-from budgetprune.staged._learner import Task
-from budgetprune.staged._sample import Sample, Settings
+from budgetprune.staged.columns import columns_of
+from budgetprune.staged.learner import Task
+from budgetprune.staged.sample import Sample, Settings
 
 pytest.importorskip("lightgbm")
-from budgetprune.staged._lightgbm import LightGBMLearner
+from budgetprune.staged.lightgbm import LightGBMLearner
 
 
 def sample_of(X, y):

@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 from budgetprune import BudgetClassifier, BudgetRegressor, InvalidInputError
 from budgetprune.errors import BudgetWarning
-from budgetprune.staged import _base
-from budgetprune.staged._points import best_points
-from budgetprune.staged._stopping import learn_thresholds, rules_between, stops_at, useful_lams
+from budgetprune.staged import base as _base
+from budgetprune.staged.points import best_points
+from budgetprune.staged.stopping import learn_thresholds, rules_between, stops_at, useful_lams
 
 from ..golden.staged_models import curve
 from .test_stopping import noisy

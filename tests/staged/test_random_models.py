@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetprune import FeatureCosts, StagedPredictor
-from budgetprune.staged._chain import Chain, Stage
-from budgetprune.staged._model import StagedModel
-from budgetprune.staged._objective import ErrorCosts, LogLoss
+from budgetprune.staged.chain import Chain, Stage
+from budgetprune.staged.model import StagedModel
+from budgetprune.staged.objective import ErrorCosts, LogLoss
 
 from ..golden.staged_models import boosted, curve
 

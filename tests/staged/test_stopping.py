@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from budgetprune.staged._stopping import Evidence, applied, learn_thresholds, stops_at, useful_lams
+from budgetprune.staged.stopping import Evidence, applied, learn_thresholds, stops_at, useful_lams
 
 
 def total(evidence, thresholds, lam):

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from budgetprune.staged import BudgetClassifier
-from budgetprune.staged import _rows as rows_module
-from budgetprune.staged._columns import Columns
-from budgetprune.staged._deadline import Deadline
-from budgetprune.staged._grown import Constant
-from budgetprune.staged._learner import FEWEST_ROUNDS, Learner, Task
-from budgetprune.staged._rows import enough_folds, even_folds
-from budgetprune.staged._sample import Grown, Sample, Settings
-from budgetprune.staged._training import LARGEST_RATE, Plan, Trainer, Way, _Tournament
+from budgetprune.staged import rows as rows_module
+from budgetprune.staged.columns import Columns
+from budgetprune.staged.deadline import Deadline
+from budgetprune.staged.grown import Constant
+from budgetprune.staged.learner import FEWEST_ROUNDS, Learner, Task
+from budgetprune.staged.rows import enough_folds, even_folds
+from budgetprune.staged.sample import Grown, Sample, Settings
+from budgetprune.staged.training import LARGEST_RATE, Plan, Trainer, Way, _Tournament
 
 N_ROWS = 40
 # Trainings of three stages in the first fold.

@@ -7,12 +7,12 @@ whose answer is checked and kept (in `data_home`, if it is given). Folders hold 
 files of the public source as they are.
 """
 
-from budgetprune.datasets._covertype import load_covertype
-from budgetprune.datasets._dataset import TEST, TRAIN, VALIDATION, Dataset
-from budgetprune.datasets._medical import load_heart, load_thyroid
-from budgetprune.datasets._miniboone import load_miniboone, load_miniboone_tiny
-from budgetprune.datasets._mq2008 import load_mq2008
-from budgetprune.datasets._yahoo import YAHOO_PRICES, load_yahoo_costs, load_yahoo_ltr
+from budgetprune.datasets.covertype import load_covertype
+from budgetprune.datasets.dataset import TEST, TRAIN, VALIDATION, Dataset
+from budgetprune.datasets.medical import load_heart, load_thyroid
+from budgetprune.datasets.miniboone import load_miniboone, load_miniboone_tiny
+from budgetprune.datasets.mq2008 import load_mq2008
+from budgetprune.datasets.yahoo import YAHOO_PRICES, load_yahoo_costs, load_yahoo_ltr
 from budgetprune.errors import DatasetError
 
 __all__ = [

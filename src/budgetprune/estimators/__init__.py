@@ -1,7 +1,7 @@
 """scikit-learn citizens: an ensemble and a price list in, a model within budget out."""
 
-from budgetprune.estimators._classifier import BudgetPruneClassifier
-from budgetprune.estimators._regressor import BudgetPruneRegressor
-from budgetprune.estimators._tradeoff import TradeOff
+from budgetprune.estimators.classifier import BudgetPruneClassifier
+from budgetprune.estimators.regressor import BudgetPruneRegressor
+from budgetprune.selection.tradeoff import TradeOff
 
 __all__ = ["BudgetPruneClassifier", "BudgetPruneRegressor", "TradeOff"]

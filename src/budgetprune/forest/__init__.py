@@ -1,10 +1,12 @@
-"""From a fitted model to flat arrays, and back: the noun that everything downstream is built on."""
+"""Tree ensembles as flat arrays: import from a library, routing of rows, export."""
 
-from budgetprune.forest import _lightgbm as _lightgbm  # importing an importer's module registers it
-from budgetprune.forest import _sklearn as _sklearn
-from budgetprune.forest import _sklearn_boosting as _sklearn_boosting
-from budgetprune.forest import _sklearn_hist as _sklearn_hist
-from budgetprune.forest import _xgboost as _xgboost
-from budgetprune.forest._forest import Forest
+from budgetprune.forest.forest import Forest  # isort: skip
+
+# Importing an importer's module registers it.
+from budgetprune.forest.adapters.lightgbm import importer as _lightgbm  # noqa: F401
+from budgetprune.forest.adapters.sklearn import boosting as _boosting  # noqa: F401
+from budgetprune.forest.adapters.sklearn import hist as _hist  # noqa: F401
+from budgetprune.forest.adapters.sklearn import importer as _sklearn  # noqa: F401
+from budgetprune.forest.adapters.xgboost import importer as _xgboost  # noqa: F401
 
 __all__ = ["Forest"]

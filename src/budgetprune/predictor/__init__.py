@@ -1,6 +1,6 @@
 """Prediction time: acquire one source at a time, stop when the answer is certain."""
 
-from budgetprune.predictor._decision import Decision, Simulation
-from budgetprune.predictor._predictor import BudgetPredictor
+from budgetprune.predictor.decision import Decision, Simulation
+from budgetprune.predictor.predictor import BudgetPredictor
 
 __all__ = ["BudgetPredictor", "Decision", "Simulation"]

@@ -1,6 +1,6 @@
 """What is to be optimised, and the proof that it was: errors, costs and certificates of prunings."""
 
-from budgetprune.problem._certificate import Certificate
-from budgetprune.problem._problem import PruningProblem
+from budgetprune.problem.certificate import Certificate
+from budgetprune.problem.problem import PruningProblem
 
 __all__ = ["Certificate", "PruningProblem"]

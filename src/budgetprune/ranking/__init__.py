@@ -6,8 +6,8 @@ the order of the rows, and data sets often list the relevant documents first. So
 same for any order of the rows, and of no advantage to a model that cannot tell documents apart.
 """
 
-from budgetprune.ranking._measures import average_precision_at, ndcg_at
-from budgetprune.ranking._scorers import RankingScorer, ap_scorer, ndcg_scorer, predicted_relevance
+from budgetprune.ranking.measures import average_precision_at, ndcg_at
+from budgetprune.ranking.scorers import RankingScorer, ap_scorer, ndcg_scorer, predicted_relevance
 
 __all__ = [
     "RankingScorer",

@@ -3,8 +3,8 @@
 Needs the extra ``budgetprune[serve]``.
 """
 
-from budgetprune._limits import Limits
-from budgetprune.service._app import create_app
-from budgetprune.service._server import run
+from budgetprune.service.app import create_app
+from budgetprune.service.server import run
+from budgetprune.utils.limits import Limits
 
 __all__ = ["Limits", "create_app", "run"]

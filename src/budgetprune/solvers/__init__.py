@@ -13,12 +13,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.solvers import _lp, _primal_dual, parametric
+from budgetprune.solvers import lp as _lp
+from budgetprune.solvers import parametric
+from budgetprune.solvers import primal_dual as _primal_dual
 from budgetprune.solvers.parametric import path
 
 if TYPE_CHECKING:
     from budgetprune.problem import PruningProblem
-    from budgetprune.pruning import Pruning
+    from budgetprune.problem.pruning import Pruning
 
 __all__ = ["SOLVERS", "path", "solve"]
 

@@ -1,0 +1,193 @@
+"""What a method answers and charges within a budget: chosen on V, reported on patients it has never seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from budgetprune.baselines import PlainForest
+from budgetprune.errors import BudgetWarning
+from budgetprune.problem.acquisition import sources_used
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments.contest import T_AND_V, Contest, Deadline, Method, Point, coarse_to_fine
+from budgetprune_experiments.experiment import Record
+from budgetprune_experiments.forest_methods import grown
+from budgetprune_experiments.our_methods import Decided, fitted
+from budgetprune_experiments.patients import Diagnosis
+
+# The setting that each method is compared at: the cheapest that V takes for as good as the forest.
+AS_GOOD = "as good as the forest"
+# Averages of costs are rounded.
+ROUNDING = 1e-9
+
+
+def whole_forest(contest: Contest) -> Iterator[Point]:
+    """The forest as it is; grown again on T and V, like every rival."""
+    model = PlainForest(FrozenEstimator(grown(contest)), costs=contest.costs)
+
+    def again() -> Any:
+        rows = contest.split.train_and_val
+        return PlainForest(clone(contest.base), costs=contest.costs).fit(rows.X, rows.y)
+
+    yield contest.point("all splits", model.fit(contest.split.train.X, contest.split.train.y), again)
+
+
+def ours(contest: Contest, budgets: Sequence[float], **settings: Any) -> Iterator[Point]:
+    """Our estimator for each budget; what `settings` leave open is chosen inside V.
+
+    First for a budget that buys everything, whose choices serve all others; then for each by itself.
+    """
+    general = fitted(contest, grown(contest), max(budgets), **settings)
+    for budget in budgets:
+        yield _point(general.with_budget(budget), f"{budget:g}, choices for {max(budgets):g}")
+    for k in contest.deadline.within(coarse_to_fine(np.sqrt(budgets)), at_least=0):
+        yield _point(fitted(contest, grown(contest), budgets[k], **settings), f"{budgets[k]:g}")
+
+
+def _point(model: Any, budget: str) -> Point:
+    tradeoff, full_cost = model.tradeoff_, model.path_.at(lam=model.lambda_).cost
+    # Cross-fitted, because all of V refits the leaves in the end.
+    score = float(np.interp(full_cost, tradeoff.full_cost[::-1], tradeoff.score[::-1]))
+    answers = Decided(model) if model.counting == "decided" else model
+    setting = f"budget {budget}: {model.choices_!r}"
+    return Point(setting, model.cost_, score, lambda: answers, trained_on=T_AND_V)
+
+
+def as_good_as(base: str) -> str:
+    """The setting that is as good as one of the base forests, and made from it."""
+    return f"{AS_GOOD}: {base}"
+
+
+def tune(
+    curve: Callable[[Contest], Iterator[Point]], contests: Mapping[str, Contest]
+) -> dict[str, list[Point]]:
+    """All settings of a method for each base forest of one split."""
+    points = {}
+    for name, contest in contests.items():
+        contest.deadline = Deadline(contest.seconds)
+        points[name] = [replace(point, setting=f"{name}; {point.setting}") for point in curve(contest)]
+    return points
+
+
+def choose(
+    points: Mapping[str, Sequence[Point]], forests: Mapping[str, float], budgets: Iterable[float]
+) -> dict[str, Point]:
+    """Choose settings of a method on V: for each budget, and to be as good as forests.
+
+    Parameters
+    ----------
+    points : by base forest
+    forests : scores of the base forests on V
+    budgets : averages per patient
+    """
+    everything = [point for some in points.values() for point in some]
+    chosen = {f"budget {budget:g}": best_within(everything, budget) for budget in budgets}
+    chosen[AS_GOOD] = cheapest_reaching(everything, max(forests.values()))
+    chosen |= {as_good_as(base): cheapest_reaching(points[base], score) for base, score in forests.items()}
+    return {setting: point for setting, point in chosen.items() if point is not None}
+
+
+def best_within(points: Iterable[Point], budget: float) -> Point | None:
+    """The best on V that costs no more there; of equals the cheapest."""
+    affordable = [point for point in points if point.cost <= budget * (1 + ROUNDING)]
+    return max(affordable, key=lambda point: (point.score, -point.cost), default=None)
+
+
+def cheapest_reaching(points: Sequence[Point], score: float) -> Point:
+    """The cheapest that is as good on V; if there is none, the best."""
+    good = [point for point in points if point.score >= score]
+    if not good:
+        return max(points, key=lambda point: (point.score, -point.cost))
+    return min(good, key=lambda point: (point.cost, -point.score))
+
+
+# --- On test rows -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Bill:
+    """Answers for the test rows of one split, and what was bought for them."""
+
+    point: Point
+    y: NDArray[Any]
+    label: NDArray[Any]
+    cost: NDArray[np.float64]
+    bought: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, point: Point, rows: LabelledRows, contest: Contest) -> Bill:
+        model = (point.again or point.model)()
+        if hasattr(model, "sources_used"):
+            bought = model.sources_used(rows.X)
+        else:
+            bought = sources_used(model.forest_, contest.costs.resolve(rows.X.shape[1]), rows.X)
+        return cls(point, rows.y, model.predict(rows.X), model.acquisition_cost(rows.X), bought)
+
+
+def bills(
+    method: Method, folds: Sequence[Mapping[str, Contest]], diagnosis: Diagnosis, budgets: Sequence[float]
+) -> list[Record]:
+    """Tune a method on every split, and report each budget on the test rows of all of them.
+
+    Parameters
+    ----------
+    method : Method
+    folds : one mapping per split, of base forests by name
+    diagnosis : Diagnosis
+    budgets : averages per patient; with none, only what is as good as the forest is reported
+    """
+    settings: dict[str, list[Bill]] = {}
+    seconds, n_tried = 0.0, 0
+    # What base forests share, the first one knows.
+    firsts = [next(iter(contests.values())) for contests in folds]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetWarning)  # small budgets may buy nothing, and that is shown
+        for contests, first in zip(folds, firsts, strict=True):
+            clock = Deadline(np.inf)
+            points = tune(method.curve, contests)
+            seconds, n_tried = seconds + clock.used, n_tried + sum(map(len, points.values()))
+            forests = {base: some[0].score for base, some in tune(whole_forest, contests).items()}
+            made: dict[int, Bill] = {}
+            for setting, point in choose(points, forests, budgets).items():
+                if id(point) not in made:
+                    made[id(point)] = Bill.of(point, first.split.test, first)
+                settings.setdefault(setting, []).append(made[id(point)])
+    split = firsts[0].split
+    names = firsts[0].costs.resolve(split.train.X.shape[1]).source_names
+    common = {
+        "data": diagnosis.name,
+        "method": method.name,
+        "seed": split.seed,
+        "seconds_tuning": round(seconds, 3),
+        "n_tried": n_tried,
+        **split.sizes,
+        "n_test": sum(len(first.split.test) for first in firsts),
+    }
+    reported = partial(_record, common=common, diagnosis=diagnosis, names=names)
+    # What one split cannot afford has no average.
+    return [reported(setting, some) for setting, some in settings.items() if len(some) == len(folds)]
+
+
+def _record(
+    setting: str, some: Sequence[Bill], common: Record, diagnosis: Diagnosis, names: Sequence[str]
+) -> Record:
+    y, label, cost, bought = (
+        np.concatenate([getattr(bill, name) for bill in some]) for name in ("y", "label", "cost", "bought")
+    )
+    return common | {
+        "setting": setting,
+        "points": [bill.point.setting for bill in some],
+        "val_cost": float(np.mean([bill.point.cost for bill in some])),
+        "val_score": float(np.mean([bill.point.score for bill in some])),
+        "test_cost": float(cost.mean()),
+        "test_score": diagnosis.score(y, label),
+        "bought": dict(zip(names, bought.mean(axis=0).tolist(), strict=True)),
+    }

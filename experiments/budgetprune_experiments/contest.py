@@ -1,0 +1,220 @@
+"""A contest of methods on one split: equal time to tune on V, then a look at the test rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from budgetprune.costs import FeatureCosts
+from budgetprune.errors import BudgetWarning
+from budgetprune.selection.roles import LabelledRows
+from budgetprune_experiments.experiment import Record
+from budgetprune_experiments.grids import Grids
+from budgetprune_experiments.records import undominated
+from budgetprune_experiments.split import Split
+
+Item = TypeVar("Item")
+# Rows whose labels a model is made of.
+T, T_AND_V = "T", "T and V"
+# Points of a curve that are made, however long that takes.
+FEWEST_POINTS = 4
+
+
+class Deadline:
+    """A clock for one method; `seconds` may be infinite."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._start = time.perf_counter()
+        self._charged: set[Hashable] = set()
+
+    @property
+    def used(self) -> float:
+        return time.perf_counter() - self._start
+
+    @property
+    def is_over(self) -> bool:
+        return self.used >= self.seconds
+
+    def charge(self, what: Hashable, seconds: float) -> None:
+        """Count time for something that another method has had made already, once."""
+        if what not in self._charged:
+            self._start -= seconds
+            self._charged.add(what)
+
+    def within(self, items: Iterable[Item], at_least: int = 1) -> Iterator[Item]:
+        """Give items while there is time, and the first few in any case."""
+        for k, item in enumerate(items):
+            if k >= at_least and self.is_over:
+                return
+            yield item
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One setting of a method, as V sees it.
+
+    Attributes
+    ----------
+    setting : str
+    cost, score : float
+        On validation rows that had no part in the model; cross-fitted where all of them had one.
+    model : callable
+        Makes the model for test rows, with `acquisition_cost` and what the contest measures.
+    again : callable or None
+        Makes it from T and V, once it is chosen; for methods that use no label of V otherwise.
+    trained_on : str
+        The rows whose labels `model` is made of.
+    """
+
+    setting: str
+    cost: float
+    score: float
+    model: Callable[[], Any]
+    again: Callable[[], Any] | None = None
+    trained_on: str = T
+
+
+@dataclass(eq=False)
+class Contest:
+    """Rows, prices and a base forest that all methods share, and the clock of the one whose turn it is.
+
+    Attributes
+    ----------
+    split : Split
+    costs : FeatureCosts
+    base : estimator
+        The forest to be pruned, not fitted yet.
+    measure : callable ``(model, rows) -> float``
+        Larger is better.
+    scoring : scorer or None
+        The same for estimators that choose by themselves; None is accuracy.
+    grids : Grids
+    seconds : float
+        What each method may take to tune, and again to train what was chosen on more rows.
+    jobs : int
+    """
+
+    split: Split
+    costs: FeatureCosts
+    base: Any
+    measure: Callable[[Any, LabelledRows], float]
+    scoring: Any = None
+    grids: Grids = field(default_factory=Grids)
+    seconds: float = np.inf
+    jobs: int = 1
+    deadline: Deadline = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.deadline = Deadline(self.seconds)
+        self._made: dict[Hashable, tuple[Any, float]] = {}
+
+    @property
+    def seed(self) -> int:
+        return self.split.seed
+
+    def shared(self, key: Hashable, make: Callable[[], Item]) -> Item:
+        """Make something once for all methods that need it; each is charged the time it took.
+
+        `make` must not ask for other shared things: these are asked for, and charged, before.
+        """
+        if key in self._made:
+            self.deadline.charge(key, self._made[key][1])
+        else:
+            start = time.perf_counter()
+            made = make()
+            self._made[key] = made, time.perf_counter() - start
+            self.deadline.charge(key, 0.0)  # it has passed already
+        return self._made[key][0]  # type: ignore[no-any-return]
+
+    def on(self, model: Any, rows: LabelledRows) -> tuple[float, float]:
+        """Average cost and score of a model."""
+        return float(model.acquisition_cost(rows.X).mean()), self.measure(model, rows)
+
+    def point(self, setting: str, model: Any, again: Callable[[], Any] | None = None) -> Point:
+        """Judge a model that no label of V had a part in."""
+        cost, score = self.on(model, self.split.val)
+        return Point(setting, cost, score, lambda: model, again)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to predict on a budget: its points come one by one, from coarse to fine, while there is time."""
+
+    name: str
+    curve: Callable[[Contest], Iterator[Point]]
+    is_ours: bool = False
+
+
+def compete(method: Method, contest: Contest) -> list[Record]:
+    """Tune a method on V, and report what no other setting of it beats there on test rows.
+
+    Models that were grown on T alone are grown again on T and V; ours use V to refit leaves. Both take no
+    longer than tuning may: what is late stays as it was grown on T, or is left out where it was never made.
+    """
+    contest.deadline = tuning = Deadline(contest.seconds)
+    with warnings.catch_warnings():
+        # The ends of a grid may buy nothing, or stop before they converge; V sees to it that it does no harm.
+        warnings.simplefilter("ignore", BudgetWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        tried = list(method.curve(contest))
+        seconds_tuning = tuning.used
+        best = [tried[k] for k in undominated([one.cost for one in tried], [one.score for one in tried])]
+        records = list(_report(best, contest))
+    common = {
+        "method": method.name,
+        "seed": contest.seed,
+        **contest.split.sizes,
+        "seconds_tuning": round(seconds_tuning, 3),
+        "n_tried": len(tried),
+    }
+    return [common | record for record in sorted(records, key=lambda record: float(record["test_cost"]))]
+
+
+def _report(best: Sequence[Point], contest: Contest) -> Iterator[Record]:
+    # Who buys nothing can always guess.
+    best = [point for point in best if point.cost > 0] or best
+    # Differences between small costs matter more than those between large ones.
+    order = coarse_to_fine(np.sqrt([point.cost for point in best]), contest.grids.n_reported)
+    clock = contest.deadline = Deadline(contest.seconds)
+    for k, i in enumerate(order):
+        point = best[i]
+        is_late = k >= FEWEST_POINTS and clock.is_over
+        if is_late and point.again is None:
+            break  # nothing cheaper can be said about it; what is left out lies between others
+        is_again = point.again is not None and not is_late
+        model = point.again() if is_again else point.model()
+        cost, score = contest.on(model, contest.split.test)
+        yield {
+            "setting": point.setting,
+            "trained_on": T_AND_V if is_again else point.trained_on,
+            "val_cost": point.cost,
+            "val_score": point.score,
+            "test_cost": cost,
+            "test_score": score,
+        }
+
+
+def coarse_to_fine(values: ArrayLike, most: int | None = None) -> NDArray[np.intp]:
+    """Order values so that any first few of them are spread out: ends first, then what is farthest away.
+
+    Returns their numbers; `most` of them, and none that equals an earlier one once all different ones are in.
+    """
+    places = np.asarray(values, dtype=np.float64)
+    n_wanted = places.size if most is None else min(most, places.size)
+    order: list[int] = []
+    distance = np.full(places.size, np.inf)
+    while len(order) < n_wanted:
+        k = int(distance.argmax() if order else places.argmin())
+        if order and distance[k] == 0:
+            break
+        order.append(k)
+        distance = np.minimum(distance, np.abs(places - places[k]))
+    return np.array(order, dtype=np.intp)

@@ -1,0 +1,178 @@
+"""Averaged trees: the forest itself, limits on its depth, ways to prune it, and forests grown for cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from budgetprune.baselines import BudgetRF, ccp_curve, depth_curve, greedy_curve
+from budgetprune.baselines.ccp import Criterion
+from budgetprune.costs import CostTable
+from budgetprune.forest import Forest
+from budgetprune.path import PruningPath
+from budgetprune.problem import PruningProblem
+from budgetprune.problem.acquisition import sources_used
+from budgetprune_experiments.contest import Contest, Point, coarse_to_fine
+
+
+@dataclass(frozen=True, eq=False)
+class PricedModel:
+    """A forest with prices: what a contest needs to know of a pruning."""
+
+    forest_: Forest
+    prices: CostTable
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.forest_.predict(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        return self.forest_.predict_proba(X)
+
+    def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
+        return self.prices.total(sources_used(self.forest_, self.prices, X))
+
+
+def grown(contest: Contest) -> Any:
+    """The base forest, grown on T once for all methods that prune it."""
+
+    def grow() -> Any:
+        return clone(contest.base).fit(contest.split.train.X, contest.split.train.y)
+
+    return contest.shared("forest", grow)
+
+
+def base_problem(contest: Contest) -> PruningProblem:
+    """The paper's program for it: in-bag errors, costs counted on V."""
+
+    model = grown(contest)
+
+    def build() -> PruningProblem:
+        forest = Forest.from_model(model)
+        return PruningProblem(forest, contest.split.val.X, costs=contest.costs, error="in-bag")
+
+    return contest.shared("problem", build)
+
+
+def unpruned(contest: Contest) -> Iterator[Point]:
+    problem = base_problem(contest)
+    yield contest.point("all splits", PricedModel(problem.forest, problem.costs))
+
+
+def limited_depth(contest: Contest) -> Iterator[Point]:
+    """Forests whose depth is limited: the upper levels of one that is not."""
+    forest = Forest.from_model(grown(contest))
+    depths = contest.grids.depths
+    for k in contest.deadline.within(coarse_to_fine(np.sqrt(depths)), at_least=contest.grids.n_reported):
+        again = partial(_limited_again, contest, depths[k])
+        yield contest.point(f"max_depth {depths[k]}", _upper_levels(contest, forest, depths[k]), again)
+
+
+def _limited_again(contest: Contest, max_depth: int) -> PricedModel:
+    """One forest on T and V serves all depths."""
+    rows = contest.split.train_and_val
+    model = contest.shared("forest on T and V", lambda: clone(contest.base).fit(rows.X, rows.y))
+    return _upper_levels(contest, Forest.from_model(model), max_depth)
+
+
+def _upper_levels(contest: Contest, forest: Forest, max_depth: int) -> PricedModel:
+    curve = depth_curve(forest)
+    upper = curve.forest(max(len(curve) - 1 - max_depth, 0))
+    return PricedModel(upper, contest.costs.resolve(forest.n_features, forest.feature_names))
+
+
+# --- Prunings of the base forest ----------------------------------------------------------------------------
+
+
+def paper_path(contest: Contest) -> PruningPath:
+    """All optimal prunings of the base forest."""
+    problem = base_problem(contest)
+    return contest.shared("path", problem.path)
+
+
+def paper_pruning(contest: Contest) -> Iterator[Point]:
+    problem, path = base_problem(contest), paper_path(contest)
+    yield from _along(contest, problem, path.cost, path.lam, lambda k: path[k].forest, "lambda")
+
+
+def cost_complexity(contest: Contest) -> Iterator[Point]:
+    problem = base_problem(contest)
+    criteria: tuple[Criterion, ...] = ("entropy", "gini")
+    for criterion in contest.deadline.within(criteria):
+        curve = ccp_curve(problem.forest, criterion)
+        name = f"{criterion}, alpha"
+        yield from _along(contest, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, name)
+
+
+def greedy(contest: Contest) -> Iterator[Point]:
+    problem = base_problem(contest)
+    curve = greedy_curve(problem)
+    yield from _along(contest, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, "steps")
+
+
+def _along(
+    contest: Contest,
+    problem: PruningProblem,
+    cost: NDArray[np.float64],
+    parameter: NDArray[np.float64],
+    forest: Callable[[int], Forest],
+    name: str,
+) -> Iterator[Point]:
+    """Judge points of nested prunings whose costs on V are known, so spread out that they tell most.
+
+    Nearly all of the time goes into the growing of the forest, so as many as are reported come in any case.
+    """
+    grids = contest.grids
+    points = coarse_to_fine(np.sqrt(cost), grids.n_prunings)
+    for k in map(int, contest.deadline.within(points, at_least=grids.n_reported)):
+        model = PricedModel(forest(k), problem.costs)
+        score = contest.measure(model, contest.split.val)
+        yield Point(f"{name} {parameter[k]:.6g}", float(cost[k]), score, partial(_same, model))
+
+
+def _same(model: Any) -> Any:
+    return model
+
+
+# --- Grown for cost -----------------------------------------------------------------------------------------
+
+
+def budget_rf(contest: Contest) -> Iterator[Point]:
+    base = contest.base.get_params()
+
+    def train(rows: Any, impurity: str, threshold: float) -> BudgetRF:
+        if impurity == "pairs":
+            threshold *= len(rows)  # a share of the rows
+        return BudgetRF(
+            base["n_estimators"],
+            impurity=impurity,
+            rule="expected" if impurity == "entropy" else "minimax",
+            threshold=threshold,
+            max_features=base["max_features"],
+            min_samples_leaf=base["min_samples_leaf"],
+            costs=contest.costs,
+            n_jobs=contest.jobs,
+            random_state=contest.seed,
+        ).fit(rows.X, rows.y)
+
+    grids = contest.grids
+    entropy = [("entropy", grids.bits[k]) for k in coarse_to_fine(grids.bits)]
+    pairs = [("pairs", grids.pairs[k]) for k in coarse_to_fine(np.sqrt(grids.pairs))]
+    # The ends of both, and then on in turns.
+    settings = entropy[:2] + pairs[:2] + _in_turns(entropy[2:], pairs[2:])
+    for impurity, threshold in contest.deadline.within(settings, at_least=2):
+        make = partial(train, impurity=impurity, threshold=threshold)
+        again = partial(make, contest.split.train_and_val)
+        yield contest.point(f"{impurity}, threshold {threshold:g}", make(contest.split.train), again)
+
+
+def _in_turns(one: list[Any], other: list[Any]) -> list[Any]:
+    """Both lists, one item of each after the other."""
+    turns = [item for both in zip(one, other, strict=False) for item in both]
+    shared = min(len(one), len(other))
+    return turns + one[shared:] + other[shared:]

@@ -1,0 +1,86 @@
+"""Who competes, and what they look like in figures."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from budgetprune_experiments import boosting_methods as boosting
+from budgetprune_experiments import figures
+from budgetprune_experiments import forest_methods as forests
+from budgetprune_experiments import linear_methods as linear
+from budgetprune_experiments import our_methods as ours
+from budgetprune_experiments import staged_method as stages
+from budgetprune_experiments import subset_methods as subsets
+from budgetprune_experiments.contest import Method
+from budgetprune_experiments.figures import Look
+
+UNPRUNED = "unpruned forest"
+OURS_PAPER = "BudgetPrune (the paper)"
+SUBSETS, CASCADE = "feature subsets + LightGBM", "cascade"
+STAGED = "ours: staged"
+
+_ALL = (
+    Method(UNPRUNED, forests.unpruned),
+    Method("limited depth", forests.limited_depth),
+    Method("CCP", forests.cost_complexity),
+    Method("GreedyPrune", forests.greedy),
+    Method("BudgetRF", forests.budget_rf),
+    Method("GreedyMiser", boosting.greedy_miser),
+    Method("cost-weighted L1", linear.cost_weighted_l1),
+    Method("CEGB, lazy", partial(boosting.cegb, penalty="lazy")),
+    Method("CEGB, coupled", partial(boosting.cegb, penalty="coupled")),
+    Method(SUBSETS, subsets.feature_subsets),
+    Method(CASCADE, subsets.cascade),
+    Method(OURS_PAPER, forests.paper_pruning, is_ours=True),
+    Method("ours: refitted", ours.refitted, is_ours=True),
+    Method("ours: decided early", ours.decided, is_ours=True),
+    Method("ours: decided early, slack", ours.decided_with_slack, is_ours=True),
+    Method("ours on CEGB, decided early", boosting.decided_booster, is_ours=True),
+    Method(STAGED, stages.staged, is_ours=True),
+)
+METHODS = {method.name: method for method in _ALL}
+
+# Curves that are drawn later lie on top.
+LOOKS = {
+    UNPRUNED: Look(figures.BLACK, "*"),
+    "cost-weighted L1": Look(figures.BROWN, "v", ":"),
+    "limited depth": Look(figures.GREY, "s", "--"),
+    "CCP": Look(figures.GREEN, "^"),
+    "GreedyPrune": Look(figures.TEAL, "D"),
+    "BudgetRF": Look(figures.VIOLET, "P"),
+    "GreedyMiser": Look(figures.BLUE, "X"),
+    "CEGB, coupled": Look(figures.SKY, "v", "--"),
+    "CEGB, lazy": Look(figures.NAVY, "s"),
+    SUBSETS: Look(figures.LIME, "^"),
+    CASCADE: Look(figures.INDIGO, "D"),
+    OURS_PAPER: Look(figures.PAPER_RED, "o", width=2.2),
+    "ours: refitted": Look(figures.DARK_RED, "^", width=1.8),
+    "ours: decided early": Look(figures.ORANGE_RED, "D", width=1.8),
+    "ours: decided early, slack": Look(figures.ROSE, "P", width=1.8),
+    "ours on CEGB, decided early": Look(figures.CRIMSON, "X", width=2.2),
+    STAGED: figures.STAGED_LOOK,
+}
+# The two panels of a figure.
+PAPER = (
+    UNPRUNED,
+    "cost-weighted L1",
+    "limited depth",
+    "CCP",
+    "GreedyPrune",
+    "BudgetRF",
+    "GreedyMiser",
+    OURS_PAPER,
+)
+BEYOND = (
+    UNPRUNED,
+    "CEGB, coupled",
+    "CEGB, lazy",
+    SUBSETS,
+    CASCADE,
+    OURS_PAPER,
+    "ours: refitted",
+    "ours: decided early",
+    "ours: decided early, slack",
+    "ours on CEGB, decided early",
+    STAGED,
+)

@@ -1,0 +1,91 @@
+"""Ours beyond the paper: choices on V, refitted leaves, predictions that stop early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+
+from budgetprune.estimators import BudgetPruneClassifier
+from budgetprune.staged import BudgetClassifier
+from budgetprune_experiments.contest import T_AND_V, Contest, Point
+from budgetprune_experiments.forest_methods import base_problem, grown
+
+
+class Decided:
+    """A fitted estimator whose predictions stop early; rows are simulated once for labels and costs."""
+
+    def __init__(self, estimator: BudgetPruneClassifier | BudgetClassifier) -> None:
+        self._predictor = estimator.predictor()
+        self._seen: tuple[Any, Any] = None, None
+
+    def _simulated(self, X: Any) -> Any:
+        if self._seen[0] is not X:
+            self._seen = X, self._predictor.simulate(X)
+        return self._seen[1]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self._simulated(X).label)
+
+    def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(self._simulated(X).cost)
+
+    def sources_used(self, X: Any) -> NDArray[np.bool_]:
+        """Which sources each row acquires, of shape (n_rows, n_sources)."""
+        return np.asarray(self._simulated(X).acquired)
+
+
+def refitted(contest: Contest) -> Iterator[Point]:
+    yield from _on_forest(contest)
+
+
+def decided(contest: Contest) -> Iterator[Point]:
+    yield from _on_forest(contest, counting="decided")
+
+
+def decided_with_slack(contest: Contest) -> Iterator[Point]:
+    yield from _on_forest(contest, counting="decided", slack="auto")
+
+
+def _on_forest(contest: Contest, **settings: Any) -> Iterator[Point]:
+    problem = base_problem(contest)
+    whole = problem.cost_of(problem.unpruned)
+    for share in contest.deadline.within(contest.grids.budgets):
+        yield from fitted_points(contest, grown(contest), share * whole, **settings)
+
+
+def fitted(contest: Contest, model: Any, budget: float, **settings: Any) -> BudgetPruneClassifier:
+    """Prune a model for a budget; what `settings` leave open is chosen inside V."""
+    estimator = BudgetPruneClassifier(
+        FrozenEstimator(model),
+        costs=contest.costs,
+        budget=budget,
+        scoring=contest.scoring,
+        random_state=contest.seed,
+        n_jobs=contest.jobs,
+        **settings,
+    )
+    return estimator.fit(**contest.split.fit_rows)
+
+
+def fitted_points(
+    contest: Contest, model: Any, budget: float, name: str = "", **settings: Any
+) -> Iterator[Point]:
+    """Prune a model for a budget, choices included; other budgets' points are those of its trade-off.
+
+    All scores are cross-fitted inside V, because V refits the leaves in the end.
+    """
+    estimator = fitted(contest, model, budget, **settings)
+    made_for = f"{name}chosen at {budget:.3g}: {estimator.choices_!r}"
+    for cost, score in zip(estimator.tradeoff_.cost, estimator.tradeoff_.score, strict=True):
+        make = partial(_with_budget, estimator, float(cost))
+        yield Point(f"budget {cost:.4g}, {made_for}", float(cost), float(score), make, trained_on=T_AND_V)
+
+
+def _with_budget(estimator: BudgetPruneClassifier, budget: float) -> Any:
+    other = estimator.with_budget(budget)
+    return Decided(other) if estimator.counting == "decided" else other

@@ -1,0 +1,228 @@
+"""Methods where documents are ranked: by scores, and ours stop once a score is known well enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, zip_longest
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.baselines import GreedyMiserRegressor
+from budgetprune.costs import CostTable
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.problem import PruningProblem
+from budgetprune.problem.errors import Estimate, Loss
+from budgetprune.ranking import average_precision_at
+from budgetprune.refit import refit
+from budgetprune.selection.choice import Choices
+from budgetprune.selection.roles import LabelledRows, halves
+from budgetprune_experiments import boosting_methods as boosting
+from budgetprune_experiments import methods as _methods
+from budgetprune_experiments.contest import T_AND_V, Contest, Method, Point
+from budgetprune_experiments.figures import CRIMSON, ORANGE_RED, Look
+from budgetprune_experiments.forest_methods import base_problem, grown
+from budgetprune_experiments.our_methods import fitted
+
+K = 5
+# Shares of a booster's full cost for which it is pruned.
+BOOSTER_SHARES = (0.6, 0.3)
+# How well a score must be known before a document may stop, in standard deviations of all scores.
+TOLERANCES = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
+
+
+def measure(model: Any, rows: LabelledRows) -> float:
+    """AP@5 of a model's ranking, the mean over queries."""
+    assert rows.qid is not None
+    return average_precision_at(rows.y, relevance(model, rows.X), rows.qid, K)
+
+
+def relevance(model: Any, X: Any) -> NDArray[np.float64]:
+    """What a model ranks documents by: the probability of class 1, or what it predicts if it has none."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64)
+    return np.asarray(model.predict(X), dtype=np.float64)
+
+
+def greedy_miser(contest: Contest) -> Iterator[Point]:
+    """GreedyMiser with logistic loss, and in turns with squared loss, which is usual where one ranks."""
+    grid = contest.grids.miser
+
+    def train(rows: Any, weight: float, depth: int) -> GreedyMiserRegressor:
+        return GreedyMiserRegressor(
+            max(grid.rounds),
+            max_depth=depth,
+            cost_weight=weight / boosting.mean_price(contest),
+            learning_rate=grid.learning_rate,
+            costs=contest.costs,
+            random_state=contest.seed,
+        ).fit(rows.X, rows.y)
+
+    squared = boosting.after_rounds(contest, "squared miser", grid, train)
+    turns = chain.from_iterable(zip_longest(boosting.greedy_miser(contest), squared))
+    return (point for point in turns if point is not None)
+
+
+# --- Documents that stop early ------------------------------------------------------------------------------
+
+
+class ScoredWithin:
+    """A forest that scores each document until the rest of its features can change little.
+
+    Rankings have no label that could be decided. But while trees wait for a feature, the score lies between
+    two bounds; once they are no farther apart than `tolerance`, the document stops, and every tree answers
+    for where it stands.
+    """
+
+    def __init__(self, forest: Forest, prices: CostTable, tolerance: float) -> None:
+        self._predictor = BudgetPredictor(score_forest(forest), prices, tolerance=tolerance)
+        self._seen: tuple[Any, Any] = None, None
+
+    def _simulated(self, X: Any) -> Any:
+        if self._seen[0] is not X:
+            self._seen = X, self._predictor.simulate(X)
+        return self._seen[1]
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(self._simulated(X).label)
+
+    def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(self._simulated(X).cost)
+
+
+def score_forest(forest: Forest) -> Forest:
+    """Make one score of a classifier with two classes that ranks rows as the second one's probability does.
+
+    That is the probability itself where trees average them, and else the score before the link.
+    """
+    if forest.classes is None or forest.classes.size != 2:
+        raise InvalidInputError("documents can be ranked by one class of two; this forest has others.")
+    value, base = forest.value, forest.base
+    if forest.n_outputs == 2:
+        weights = np.array([0.0, 1.0] if forest.link == "identity" else [-1.0, 1.0])
+        value, base = (value @ weights)[:, np.newaxis], np.atleast_1d(base @ weights)
+    return replace(
+        forest,
+        value=value,
+        base=base,
+        classes=None,
+        class_weight=None,
+        variance=None,
+        link="identity",
+        label_rule="argmax",
+        loss=None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """How a pruned forest is made for ranking, from T and rows of V: all that was chosen, and the budget."""
+
+    contest: Contest
+    forest: Forest
+    choices: Choices
+    budget: float
+
+    def make(self, val: LabelledRows) -> Forest:
+        """Prune with costs counted on `val`, and refit on T and `val`."""
+        contest, choices = self.contest, self.choices
+        train = contest.split.train
+        problem = PruningProblem(
+            self.forest,
+            val.X,
+            val.y,
+            costs=contest.costs,
+            error=cast(Estimate, choices.error),
+            loss=cast(Loss | None, choices.loss),
+            X_train=train.X,
+            y_train=train.y,
+        )
+        pruned = problem.path(budgets=[self.budget]).at(budget=self.budget).forest
+        if choices.refit is None:
+            return pruned
+        X, y = np.concatenate([train.X, val.X]), np.concatenate([train.y, val.y])
+        return refit(pruned, X, y, kind=choices.refit, ridge=choices.ridge).forest
+
+    def model(self, forest: Forest, tolerance: float) -> ScoredWithin:
+        """Let documents stop; the tolerance is in standard deviations of the scores on T."""
+        spread = float(score_forest(forest).scores(self.contest.split.train.X).std())
+        prices = self.contest.costs.resolve(forest.n_features, forest.feature_names)
+        return ScoredWithin(forest, prices, tolerance * spread)
+
+    def final(self, tolerance: float) -> ScoredWithin:
+        """Make it from all of V, once the tolerance is chosen."""
+        made = self.contest.shared((id(self), "forest"), partial(self.make, self.contest.split.val))
+        return self.model(made, tolerance)
+
+    def points(self, name: str) -> Iterator[Point]:
+        """Each half of V judges what the other half has made, with all tolerances."""
+        contest = self.contest
+        val = contest.split.val
+        parts = halves(val, np.random.RandomState(contest.seed), by_class=False)
+        made = [(self.make(val.take(one)), val.take(other)) for one, other in parts]
+        for tolerance in TOLERANCES:
+            found = [contest.on(self.model(forest, tolerance), rows) for forest, rows in made]
+            cost, score = np.mean(found, axis=0)
+            setting = f"{name}budget {self.budget:.4g}, tolerance {tolerance:g} sd: {self.choices!r}"
+            final = partial(self.final, tolerance)
+            yield Point(setting, float(cost), float(score), final, trained_on=T_AND_V)
+
+
+def stopping_early(contest: Contest) -> Iterator[Point]:
+    """The base forest, pruned and refitted; documents stop once their score is known within a tolerance."""
+    problem = base_problem(contest)
+    model, whole = grown(contest), problem.cost_of(problem.unpruned)
+    for share in contest.deadline.within(contest.grids.budgets):
+        yield from _recipe(contest, model, share * whole).points("")
+
+
+def booster_stopping_early(contest: Contest) -> Iterator[Point]:
+    """The same with what CEGB grows with mild costs."""
+    for name, model, cost in boosting.grown_boosters(contest):
+        for share in contest.deadline.within(BOOSTER_SHARES):
+            yield from _recipe(contest, model, share * cost, refit="own").points(name)
+
+
+def _recipe(contest: Contest, model: Any, budget: float, **settings: Any) -> Recipe:
+    """Choose error estimate and refit for a budget, by cross-fitting inside V."""
+    estimator = fitted(contest, model, budget, **settings)
+    return Recipe(contest, estimator.path_.forest, estimator.choices_, budget)
+
+
+# --- Who competes -------------------------------------------------------------------------------------------
+
+EARLY, EARLY_BOOSTER = "ours: refitted, stops early", "ours on CEGB, stops early"
+# A ranking has no labels that could be decided, or that subsets of features could be chosen by.
+_BY_LABEL = (
+    "ours: decided early",
+    "ours: decided early, slack",
+    "ours on CEGB, decided early",
+    _methods.SUBSETS,
+    _methods.CASCADE,
+)
+_OWN = (
+    Method("GreedyMiser", greedy_miser),
+    Method(EARLY, stopping_early),
+    Method(EARLY_BOOSTER, booster_stopping_early),
+)
+
+METHODS = {name: method for name, method in _methods.METHODS.items() if name not in _BY_LABEL} | {
+    method.name: method for method in _OWN
+}
+LOOKS = _methods.LOOKS | {
+    EARLY: Look(ORANGE_RED, "D", width=1.8),
+    EARLY_BOOSTER: Look(CRIMSON, "X", width=2.2),
+}
+PANELS = {
+    "the paper's methods": _methods.PAPER,
+    "beyond the paper": (
+        *(name for name in _methods.BEYOND if name not in _BY_LABEL),
+        EARLY,
+        EARLY_BOOSTER,
+    ),
+}

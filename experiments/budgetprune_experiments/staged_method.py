@@ -1,0 +1,37 @@
+"""Ours that trains by itself: staged models, whose curve is cross-fitted on T and V."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from budgetprune.staged import BudgetClassifier
+from budgetprune_experiments.contest import T_AND_V, Contest, Point
+from budgetprune_experiments.our_methods import Decided
+
+
+def staged(contest: Contest) -> Iterator[Point]:
+    """One staged model for all budgets: its points are those of its trade-off.
+
+    Settings, stages and stopping rules are chosen inside, by cross-fitting, so all rows of T and V train.
+    Classes weigh as much as in the base forest.
+    """
+    rows, clock = contest.split.train_and_val, contest.deadline
+    model = BudgetClassifier(
+        contest.costs,
+        scoring=contest.scoring,
+        class_weight=contest.base.get_params().get("class_weight"),
+        time_limit=max(0.0, clock.seconds - clock.used) if np.isfinite(clock.seconds) else None,
+        random_state=contest.seed,
+        n_jobs=contest.jobs,
+    ).fit(rows.X, rows.y, qid=rows.qid)
+    curve = model.tradeoff_
+    for cost, score in zip(curve.cost.tolist(), curve.score.tolist(), strict=True):
+        make = partial(_at, model, cost)
+        yield Point(f"budget {cost:.4g}, {model.settings_!r}", cost, score, make, trained_on=T_AND_V)
+
+
+def _at(model: BudgetClassifier, budget: float) -> Decided:
+    return Decided(model.with_budget(budget))

@@ -1,0 +1,131 @@
+"""What rivals have in common: a price list and, if they are made of trees, all that follows from these."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from budgetprune.baselines.grower_parameters import whole_number
+from budgetprune.costs import CostTable, FeatureCosts
+from budgetprune.forest import Forest
+from budgetprune.forest.adapters.sklearn.common import check_fitted
+from budgetprune.forest.checks import PER_NODE
+from budgetprune.forest.registry import importer
+from budgetprune.problem.acquisition import sources_used
+from budgetprune.selection.training import with_names
+from budgetprune.utils.validation import rows_of
+
+
+class Priced:
+    """An estimator whose features cost something: what it takes as `costs`, laid out for its features."""
+
+    costs: Any
+    n_features_in_: int
+
+    def _resolve_costs(self) -> CostTable:
+        """Lay the costs out, or say what is wrong with them: once features are known, before any work."""
+        return FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
+
+    def _own_names(self) -> tuple[str, ...] | None:
+        return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+
+
+class PricedForest(Priced):
+    """An estimator made of trees: `fit` ends with `_take(forest)`, and predictions and costs follow from it.
+
+    `fit` begins with ``X = rows_of(self, X, reset=True)`` (or scikit-learn's `validate_data`), so that the
+    features are known, and with `_resolve_costs`, so that wrong costs are an error before any tree is grown.
+    """
+
+    forest_: Forest
+    _prices: CostTable
+
+    def _take(self, forest: Forest) -> None:
+        """Keep the trees, their features called what the user calls them, and the costs as they are now."""
+        self.forest_ = with_names(forest, self._own_names())
+        self._prices = self._resolve_costs()
+        if forest.classes is not None:
+            self.classes_: NDArray[Any] = np.asarray(forest.classes)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row, or its target."""
+        check_is_fitted(self)
+        return self.forest_.predict(rows_of(self, X))
+
+    def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
+        """Add up what each row pays: every source on its paths through all trees (full cost), (n_rows,)."""
+        check_is_fitted(self)
+        return self._prices.total(sources_used(self.forest_, self._prices, rows_of(self, X)))
+
+
+_RIVALS = (
+    "CCP",
+    "CEGBClassifier",
+    "CEGBRegressor",
+    "GreedyMiser",
+    "GreedyMiserRegressor",
+    "GreedyPrune",
+    "PlainForest",
+)
+
+
+@importer(*(f"budgetprune.{name}" for name in _RIVALS))
+def _from_rival(model: Any) -> Forest:
+    """So that what a rival has made can be pruned by us."""
+    check_fitted(model)
+    forest: Forest = model.forest_
+    return forest
+
+
+class PricedBoosting(PricedForest):
+    """The same for trees that are grown round by round."""
+
+    n_estimators: int
+
+    def first_rounds(self, n_rounds: int) -> Self:
+        """Return the same estimator as it was after `n_rounds` rounds: a cheaper one, for nothing.
+
+        Parameters
+        ----------
+        n_rounds : int
+        """
+        check_is_fitted(self)
+        shorter = copy.copy(self)
+        shorter.n_estimators = whole_number("n_rounds", n_rounds, 1, self.n_estimators)
+        shorter.forest_ = first_rounds(self.forest_, n_rounds)
+        return shorter
+
+
+def first_rounds(forest: Forest, n_rounds: int) -> Forest:
+    """Leave out all trees but those of the first rounds of boosting; those have no origin any more."""
+    assert forest.tree_round is not None
+    n_trees = int(np.searchsorted(forest.tree_round, n_rounds))
+    if n_trees == forest.n_trees:
+        return forest
+    n_nodes = forest.tree_start[n_trees]
+    arrays = {name: getattr(forest, name) for name in PER_NODE}
+    nodes: dict[str, Any] = {
+        name: None if array is None else array[:n_nodes] for name, array in arrays.items()
+    }
+    return replace(
+        forest,
+        **nodes,
+        tree_start=forest.tree_start[: n_trees + 1],
+        tree_output=forest.tree_output[:n_trees],
+        tree_round=forest.tree_round[:n_trees],
+        origin=None,
+    )
+
+
+class PricedForestClassifier(PricedForest):
+    """The same for classifiers."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probability of each class, of shape (n_rows, n_classes)."""
+        check_is_fitted(self)
+        return self.forest_.predict_proba(rows_of(self, X))

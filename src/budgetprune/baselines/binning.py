@@ -1,0 +1,98 @@
+"""Features as small numbers: each value becomes the number of its bin, and splits lie between bins."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.utils.jit import njit
+
+MOST_BINS = 255
+MISSING = 255  # the bin of missing values, after all others
+
+# Every finite float32 is at most this: as a threshold, it parts the values that are there from those missing.
+_ANY_VALUE = float(np.finfo(np.float32).max)
+
+
+class Bins(NamedTuple):
+    """The bins of each feature, and which of them each row is in.
+
+    Attributes
+    ----------
+    code : uint8 array of shape (n_features, n_rows)
+        Number of the bin that a row's value is in; `MISSING` for NaN.
+    n_bins : int32 array of shape (n_features,)
+        Number of bins of each feature, without that of missing values.
+    edge : float64 array of shape (n_features, MOST_BINS)
+        ``edge[k, b]`` is above all values of feature `k` in bins 0 to `b`, and below all others; for the last
+        bin (and where there is no bin), it is above every number.
+    """
+
+    code: NDArray[np.uint8]
+    n_bins: NDArray[np.int32]
+    edge: NDArray[np.float64]
+
+
+def find_bins(
+    X: NDArray[np.float32], max_bins: int = MOST_BINS, weight: NDArray[np.float64] | None = None
+) -> Bins:
+    """Divide the values of each feature into bins that hold about as many rows each.
+
+    Parameters
+    ----------
+    X : float32 array of shape (n_rows, n_features)
+        May hold NaN, but no infinities.
+    max_bins : int
+        From 2 to `MOST_BINS`. A feature with no more distinct values than this has a bin for each of them, so
+        that nothing is lost; otherwise a value that fills a bin has it for itself.
+    weight : float64 array of shape (n_rows,), optional
+        Rows without weight have bins, but no say in where these end.
+    """
+    n_rows, n_features = X.shape
+    code = np.empty((n_features, n_rows), dtype=np.uint8)
+    n_bins = np.empty(n_features, dtype=np.int32)
+    edge = np.full((n_features, MOST_BINS), _ANY_VALUE)
+    counts = np.True_ if weight is None else weight > 0
+    for k in range(n_features):
+        column = np.ascontiguousarray(X[:, k])
+        is_missing = np.isnan(column)
+        edges = _edges(column[~is_missing & counts], max_bins)
+        code[k] = np.searchsorted(edges, column)
+        code[k, is_missing] = MISSING
+        n_bins[k] = edges.size + 1
+        edge[k, : edges.size] = edges
+    return Bins(code, n_bins, edge)
+
+
+def _edges(values: NDArray[np.float32], max_bins: int) -> NDArray[np.float64]:
+    """Find what lies between neighbouring bins: the middle of the values that are nearest on both sides."""
+    distinct, count = np.unique(values, return_counts=True)
+    exact = distinct.astype(np.float64)  # the middle of two float32 is not one of them
+    last = np.arange(distinct.size - 1) if distinct.size <= max_bins else last_of_bins(count, max_bins)
+    middle: NDArray[np.float64] = (exact[last] + exact[last + 1]) / 2
+    return middle
+
+
+@njit(cache=True)
+def last_of_bins(count: NDArray[Any], max_bins: int) -> NDArray[np.int64]:
+    """Find the last value of every bin but the last one, for values in order that occur `count` times.
+
+    A bin is full once it has its even share of all rows that are left; a value too frequent for a share
+    leaves the same number of bins to fewer rows.
+    """
+    last = np.empty(max_bins - 1, dtype=np.int64)
+    left_over = count.sum()
+    n_closed = in_bin = 0
+    for j in range(count.size - 1):
+        in_bin += count[j]
+        # Either the bin is full, or the next value will fill one of its own.
+        if max(in_bin, count[j + 1]) * (max_bins - n_closed) >= left_over:
+            last[n_closed] = j
+            n_closed += 1
+            left_over -= in_bin
+            in_bin = 0
+            if n_closed == max_bins - 1:
+                break
+    return last[:n_closed]

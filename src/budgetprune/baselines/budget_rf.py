@@ -1,0 +1,239 @@
+"""`BudgetRF`: a forest that is grown for cost, and stops early."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+
+from budgetprune.baselines.base import PricedForestClassifier
+from budgetprune.baselines.binning import MOST_BINS, Bins, find_bins
+from budgetprune.baselines.grower import GrownTree, Sample, grow_tree, logarithms
+from budgetprune.baselines.grower_forest import find_classes, plant_grown, training_rows
+from budgetprune.baselines.grower_node import Prices
+from budgetprune.baselines.grower_parameters import tree_limits, whole_number
+from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, Aim
+from budgetprune.errors import InvalidInputError
+from budgetprune.estimators.parameters import one_of
+from budgetprune.forest import Forest
+from budgetprune.forest.adapters.sklearn.common import check_fitted
+from budgetprune.forest.registry import importer
+from budgetprune.problem.checks import at_least_zero
+
+_MEASURES = {"pairs": PAIRS, "entropy": ENTROPY}
+_RULES = {"minimax": False, "expected": True}
+
+
+class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type: ignore[misc]
+    """Grow a forest whose splits lower an impurity at the least cost, until it is low enough.
+
+    At a node with rows S, a feature f of cost c_f is worth ::
+
+        R_f = c_f / (F(S) - min over thresholds of max(F(S_left), F(S_right)))        (rule "minimax")
+
+    or with the weighted mean of the children instead of their maximum (rule "expected"). The feature with the
+    least R splits the node; ties go to the larger decrease, and so does everything among features that cost
+    nothing; where nothing lowers the impurity, or it is zero, the node is a leaf. Thresholds lie between bins
+    of the features' values.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees.
+    impurity : {"pairs", "entropy"}
+        F: threshold-Pairs, the sum over pairs of classes of [ [n_i - a]+ [n_j - a]+ - a^2 ]+ for n_i
+        rows (or weight) of class i; or the entropy in bits, set to zero below a.
+    rule : {"minimax", "expected"}
+        What counts of the children; "expected" is what usually goes with entropy.
+    threshold : float
+        The impurity that is tolerated, a: rows for Pairs, bits for entropy. Larger values make smaller trees.
+    costs : None, number, array-like, mapping, table or FeatureCosts
+        What features cost; None means 1 for each. The method ignores that a feature is used again and charges
+        it at each split; so a feature costs the sum of the prices of all sources that it needs, whether they
+        are shared or bought before. (`acquisition_cost` charges each source once, of course.)
+    max_features : None, "sqrt", "log2", int or float
+        How many features, drawn anew at each node, may split it: all, a function of their number, a number,
+        or a share. Where none of these can divide the node, others are drawn until one can.
+    bootstrap : bool
+        Whether each tree is grown on as many rows as there are, drawn with replacement; `sample_weight` says
+        how probable each of them is. Otherwise all rows are used, and count by their weight.
+    max_bins : int
+        From 2 to 255: into how many bins the values of a feature are divided.
+    max_depth : int or None
+    min_samples_leaf : int
+        Distinct rows that a leaf has at least.
+    n_jobs : int, optional
+        Threads that grow trees.
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    classes_ : array
+    forest_ : Forest
+        The trees; can be pruned further. `Forest.from_model` knows this estimator, so that
+        ``BudgetPruneClassifier(BudgetRF(...))`` works, with out-of-bag errors too.
+    n_features_in_ : int
+    feature_names_in_ : array
+        If X has names.
+
+    Notes
+    -----
+    Missing values (NaN) have a bin of their own: a split sends them to whichever side is better, or parts
+    them from all others; where none was missing in training, they go with the majority.
+
+    References
+    ----------
+    Nan, Wang and Saligrama, *Feature-Budgeted Random Forest* (ICML 2015).
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 40,
+        *,
+        impurity: str = "pairs",
+        rule: str = "minimax",
+        threshold: float = 0.0,
+        costs: Any = None,
+        max_features: Any = None,
+        bootstrap: bool = True,
+        max_bins: int = MOST_BINS,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.impurity = impurity
+        self.rule = rule
+        self.threshold = threshold
+        self.costs = costs
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.max_bins = max_bins
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X, y : array-like
+        sample_weight : array-like, optional
+        """
+        n_trees = whole_number("n_estimators", self.n_estimators, 1)
+        max_bins = whole_number("max_bins", self.max_bins, 2, MOST_BINS)
+        rows = training_rows(self, X, y, sample_weight)
+        aim = self._aim(rows.X.shape[1])
+        prices = Prices.of(self._resolve_costs())
+        classes, label = find_classes(rows.y)
+        self._weight, self._n_samples = rows.weight, len(rows.X)
+        random = check_random_state(self.random_state)
+        self._seeds: NDArray[np.int64] = random.randint(1, np.iinfo(np.int32).max, n_trees)
+        bins = find_bins(rows.X, max_bins, rows.weight)
+        trees = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(_grow)(bins, label, self._tree_weight(seed), len(classes), prices, aim, seed)
+            for seed in self._seeds
+        )
+        self._take(self._planted(trees, bins, classes))
+        return self
+
+    def _aim(self, n_features: int) -> Aim:
+        one_of("bootstrap", self.bootstrap, (True, False))
+        one_of("impurity", self.impurity, tuple(_MEASURES))
+        one_of("rule", self.rule, tuple(_RULES))
+        max_depth, min_samples_leaf = tree_limits(self)
+        return Aim(
+            measure=_MEASURES[self.impurity],
+            is_expected=_RULES[self.rule],
+            threshold=at_least_zero(self.threshold, "threshold"),
+            cost_weight=0.0,
+            max_features=_number_of_features(self.max_features, n_features),
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+        )
+
+    @property
+    def estimators_samples_(self) -> list[NDArray[np.int64]]:
+        """The rows that each tree was grown on, as often as they were drawn."""
+        return [self._draw(seed) for seed in self._seeds]
+
+    def _draw(self, seed: int) -> NDArray[np.int64]:
+        if not self.bootstrap:
+            return np.arange(self._n_samples)
+        random = np.random.RandomState(seed)
+        if self._weight is None:
+            return random.randint(0, self._n_samples, self._n_samples)
+        return random.choice(self._n_samples, self._n_samples, p=self._weight / self._weight.sum())
+
+    def _tree_weight(self, seed: int) -> NDArray[np.float64]:
+        """How much each row counts in a tree."""
+        if not self.bootstrap and self._weight is not None:
+            return self._weight
+        return np.bincount(self._draw(seed), minlength=self._n_samples).astype(np.float64)
+
+    def _planted(self, trees: list[GrownTree], bins: Bins, classes: NDArray[Any]) -> Forest:
+        planted = plant_grown(trees, bins)
+        class_weight = planted.table["sums"]
+        weight = class_weight.sum(axis=1)
+        return Forest(
+            **planted.fields,
+            value=class_weight / weight[:, np.newaxis],
+            weight=weight,
+            class_weight=class_weight,
+            tree_output=np.full(len(trees), -1),
+            base=np.zeros(len(classes)),
+            divisor=float(len(trees)),
+            link="identity",
+            label_rule="argmax",
+            classes=classes,
+            origin=self,
+        )
+
+
+def _grow(
+    bins: Bins,
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    n_classes: int,
+    prices: Prices,
+    aim: Aim,
+    seed: int,
+) -> GrownTree:
+    sample = Sample.of_classes(label, weight, n_classes)
+    tree: GrownTree = grow_tree(bins, sample, prices, aim, logarithms(weight, aim), int(seed))
+    return tree.without_rows()
+
+
+def _number_of_features(wish: Any, n_features: int) -> int:
+    if wish is None:
+        return n_features
+    if isinstance(wish, str) and wish in ("sqrt", "log2"):
+        return max(1, int(getattr(np, wish)(n_features)))
+    if isinstance(wish, Integral) and not isinstance(wish, bool) and 1 <= int(wish) <= n_features:
+        return int(wish)
+    if isinstance(wish, Real) and not isinstance(wish, Integral) and 0 < float(wish) <= 1:
+        return max(1, int(float(wish) * n_features))
+    raise InvalidInputError(
+        f"max_features must be None, 'sqrt', 'log2', a number of features from 1 to {n_features}, or a share "
+        f"above 0 and at most 1.0, not {wish!r}."
+    )
+
+
+@importer("budgetprune.BudgetRF")
+def _from_budget_rf(model: Any) -> Forest:
+    check_fitted(model)
+    forest: Forest = model.forest_
+    return forest

@@ -1,0 +1,247 @@
+"""Cost-complexity pruning (Breiman and others, 1984): each tree by itself, one alpha for all."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+
+from budgetprune.baselines.curve import PruningCurve, check_forest_is_one
+from budgetprune.baselines.grown import GrownForest
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.problem.checks import at_least_zero
+from budgetprune.utils.jit import njit
+
+Criterion = Literal["gini", "entropy"]
+
+_ANY_ALPHA = np.finfo(np.float64).smallest_subnormal
+
+
+def ccp_curve(forest: Forest, criterion: Criterion | None = None) -> PruningCurve:
+    """Prune each tree of a forest by weakest links, for every alpha at once.
+
+    The pruning at alpha minimises, tree by tree, impurity of the leaves plus alpha times their number. It
+    knows nothing of what features cost.
+
+    Parameters
+    ----------
+    forest : Forest
+        Averaged trees.
+    criterion : {"gini", "entropy"}, optional
+        Impurity of a classifier's nodes, from the weights of their classes. None: the one that scikit-learn
+        recorded while it grew the trees, and "gini" for a forest that was not grown there. Regression trees
+        have the impurity on record, or the variance.
+
+    Returns
+    -------
+    curve : PruningCurve
+        Its parameter is alpha: `forest(i)` is the same for all alphas from ``parameter[i]`` to the next one.
+
+    Notes
+    -----
+    Ties, and the rounding of sums, are settled as in scikit-learn: what ``ccp_alpha=alpha`` keeps there,
+    ``curve.forest(curve.at(alpha))`` keeps here, node by node.
+    """
+    if criterion not in (None, *get_args(Criterion)):
+        raise InvalidInputError(f"criterion={criterion!r} is unknown; use None, 'gini' or 'entropy'.")
+    check_forest_is_one(forest)
+    if forest.is_boosted:
+        raise InvalidInputError(
+            "cost-complexity pruning is for trees that are averaged; these correct each other, and have no "
+            "impurities of the targets. Train them with their library's own ccp_alpha or gamma instead."
+        )
+    roots = forest.tree_start[:-1]
+    weight = forest.weight * _impurity(forest, criterion)
+    risk = weight / forest.weight[roots][forest.tree_of_node]
+    by_origin = np.lexsort((forest.origin_node, forest.tree_of_node))
+    alpha = critical_alphas(forest.tree_start, forest.parent, forest.right, risk, by_origin)
+    # An alpha of 0 means no pruning in scikit-learn; splits without a gain go as soon as there is any alpha.
+    alpha = np.where(forest.is_split, np.maximum(alpha, _ANY_ALPHA), 0.0)
+    parameter = np.unique(np.append(alpha, 0.0))
+    return PruningCurve(forest, parameter, np.searchsorted(parameter, alpha))
+
+
+class CCP(GrownForest):
+    """Prune each tree of a forest by itself, by its size: the classical pruning, which knows no costs.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        What is grown and pruned: a forest, a tree or a bag of trees of scikit-learn; frozen
+        (`sklearn.frozen.FrozenEstimator`), it is only pruned. None means ``RandomForestClassifier()``.
+    ccp_alpha : float, default=0.0
+        By how much a leaf must lower the impurity of its tree to be worth keeping: the same for all trees.
+        0 prunes nothing.
+    costs : FeatureCosts, or anything that `FeatureCosts.of` takes
+        What predictions pay; pruning makes no use of it. None means 1 per feature.
+    random_state, n_jobs : optional
+        For the estimator, where it leaves them open.
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator, not pruned
+    curve_ : PruningCurve
+        The prunings for all other alphas.
+    forest_ : Forest
+    classes_ : array of shape (n_classes,), for classifiers
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        ccp_alpha: float = 0.0,
+        costs: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(estimator, costs=costs, random_state=random_state, n_jobs=n_jobs)
+        self.ccp_alpha = ccp_alpha
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CCP:
+        """Grow the ensemble, unless it is frozen, and prune it."""
+        alpha = at_least_zero(self.ccp_alpha, "ccp_alpha")
+        _, forest = self._grow(X, y, sample_weight)
+        self.curve_ = ccp_curve(forest)
+        self._take(self.curve_.forest(self.curve_.at(alpha)))
+        return self
+
+
+# --- Impurities ---------------------------------------------------------------------------------------------
+
+
+def _impurity(forest: Forest, criterion: Criterion | None) -> NDArray[np.float64]:
+    """Impurity of every node's training rows."""
+    recorded = _recorded_impurity(forest) if criterion is None or not forest.is_classifier else None
+    if recorded is not None:
+        return recorded
+    if forest.is_classifier and forest.class_weight is not None:
+        share = forest.class_weight / np.maximum(forest.class_weight.sum(axis=1, keepdims=True), 1e-300)
+        if criterion == "entropy":
+            return np.asarray(np.sum(entr(share), axis=1) / np.log(2))
+        return np.asarray(1.0 - np.sum(share**2, axis=1))
+    if not forest.is_classifier and forest.variance is not None:
+        return forest.variance
+    raise InvalidInputError(
+        "this forest does not say how impure its nodes are; cost-complexity pruning needs a forest of "
+        "scikit-learn, or class_weight (variance, for regression)."
+    )
+
+
+def _recorded_impurity(forest: Forest) -> NDArray[np.float64] | None:
+    """What scikit-learn computed while it grew the trees, to the last bit."""
+    trees = getattr(forest.origin, "estimators_", [forest.origin])
+    if len(trees) != forest.n_trees or not all(hasattr(tree, "tree_") for tree in trees):
+        return None
+    start = np.cumsum([0, *(tree.tree_.node_count for tree in trees)])[:-1]
+    impurity: NDArray[np.float64] = np.concatenate([tree.tree_.impurity for tree in trees])
+    return impurity[start[forest.tree_of_node] + forest.origin_node]
+
+
+# --- Weakest links ------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def critical_alphas(
+    tree_start: NDArray[np.int64],
+    parent: NDArray[np.int32],
+    right: NDArray[np.int32],
+    risk: NDArray[np.float64],
+    by_origin: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Find the alpha from which on each split is gone; 0 at leaves, and perhaps a little less at splits.
+
+    Parameters
+    ----------
+    tree_start, parent, right : trees in pre-order
+    risk : share of the tree's weight that reaches a node, times the impurity there
+    by_origin : nodes in the order in which ties are settled: tree by tree, as their library numbers them
+    """
+    alpha = np.zeros(parent.size)
+    for t in range(tree_start.size - 1):
+        cut_weakest_links(alpha, tree_start[t], tree_start[t + 1], parent, right, risk, by_origin)
+    return alpha
+
+
+@njit(cache=True)
+def cut_weakest_links(
+    alpha: NDArray[np.float64],
+    root: int,
+    end: int,
+    parent: NDArray[np.int32],
+    right: NDArray[np.int32],
+    risk: NDArray[np.float64],
+    by_origin: NDArray[np.int64],
+) -> None:
+    """Cut the link with the least rise of risk per leaf, again and again, until the tree is its root.
+
+    A cut changes the links above it only, so a tournament finds the next one in the time of the path to the
+    root, where a search would pass through all nodes.
+    """
+    n = end - root
+    place = np.empty(n, dtype=np.int64)  # where a node stands in the tournament
+    for p in range(n):
+        place[by_origin[root + p] - root] = p
+    branch_risk, n_leaves = np.zeros(n), np.zeros(n, dtype=np.int64)
+    for p in range(n):  # in scikit-learn's order, so that sums are rounded alike
+        leaf = by_origin[root + p]
+        if right[leaf] < 0:
+            h = leaf
+            while h >= 0:
+                branch_risk[h - root] += risk[leaf]
+                n_leaves[h - root] += 1
+                h = parent[h]
+    size = 1
+    while size < n:
+        size *= 2
+    least = np.full(2 * size, np.inf)
+    subtree_end = np.empty(n, dtype=np.int64)
+    is_cut = np.zeros(n, dtype=np.bool_)
+    for h in range(end - 1, root - 1, -1):
+        subtree_end[h - root] = h + 1
+        if right[h] >= 0:
+            subtree_end[h - root] = subtree_end[right[h] - root]
+            least[size + place[h - root]] = (risk[h] - branch_risk[h - root]) / (n_leaves[h - root] - 1)
+    for p in range(size - 1, 0, -1):
+        least[p] = min(least[2 * p], least[2 * p + 1])
+
+    level = -np.inf
+    while least[1] < np.inf:
+        # Rounding may let a link be weaker than one that was cut before; no alpha tells these two apart.
+        level = max(level, least[1])
+        h = by_origin[root + leftmost_winner(least, size)]
+        for below in range(h, subtree_end[h - root]):
+            if right[below] >= 0 and not is_cut[below - root]:
+                is_cut[below - root] = True
+                alpha[below] = level
+                enter(least, size + place[below - root], np.inf)
+        rise = risk[h] - branch_risk[h - root]
+        lost_leaves = n_leaves[h - root] - 1
+        h = parent[h]
+        while h >= 0:
+            branch_risk[h - root] += rise
+            n_leaves[h - root] -= lost_leaves
+            enter(least, size + place[h - root], (risk[h] - branch_risk[h - root]) / (n_leaves[h - root] - 1))
+            h = parent[h]
+
+
+@njit(cache=True)
+def enter(least: NDArray[np.float64], p: int, value: float) -> None:
+    """Give a place of the tournament another value, and play its matches again."""
+    least[p] = value
+    p //= 2
+    while p > 0:
+        least[p] = min(least[2 * p], least[2 * p + 1])
+        p //= 2
+
+
+@njit(cache=True)
+def leftmost_winner(least: NDArray[np.float64], size: int) -> int:
+    """Find the first place that has the least value."""
+    p = 1
+    while p < size:
+        p = 2 * p if least[2 * p] == least[p] else 2 * p + 1
+    return p - size

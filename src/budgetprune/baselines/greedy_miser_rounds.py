@@ -1,0 +1,127 @@
+"""Rounds of gradient boosting, with trees that know what features cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.baselines.binning import Bins, find_bins
+from budgetprune.baselines.grower import GrownTree, Sample, grow_tree
+from budgetprune.baselines.grower_forest import TrainingRows, plant_grown
+from budgetprune.baselines.grower_node import Prices
+from budgetprune.baselines.grower_splits import Aim
+from budgetprune.costs import CostTable
+from budgetprune.forest import Forest
+from budgetprune.forest.checks import LABEL_RULES, LINK_OF_LOSS
+from budgetprune.forest.topology import sum_of_leaves
+from budgetprune.losses import Loss, derivatives
+from budgetprune.problem.gains import NewtonSums, split_gains
+
+# Rows that are as good as certain have no curvature to divide by; a step of theirs stays within reason.
+_LEAST_CURVATURE = 1e-6
+
+_NO_TABLE = np.empty(0)
+
+
+class Boosting(NamedTuple):
+    """What boosting is about.
+
+    Attributes
+    ----------
+    loss : what is to be small
+    target : number of each row's class, or for regression its target
+    base : the score of each output before the first tree
+    classes : array, or None for regression
+    """
+
+    loss: Loss
+    target: NDArray[Any]
+    base: NDArray[np.float64]
+    classes: NDArray[Any] | None
+
+
+class Steps(NamedTuple):
+    """How far a node goes: a Newton step, shrunken."""
+
+    learning_rate: float
+    n_outputs: int
+
+    def of(self, sums: NDArray[np.float64], curvature: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Answer of each node, for sums of weights and weighted residuals, and of weighted curvatures.
+
+        Scores of several classes have one degree of freedom too many, which makes a step too long by that.
+        """
+        share = (self.n_outputs - 1) / self.n_outputs if self.n_outputs > 1 else 1.0
+        steepness = np.maximum(curvature, _LEAST_CURVATURE * sums[:, 0])
+        answer: NDArray[np.float64] = self.learning_rate * share * sums[:, 1] / steepness
+        return answer
+
+
+def boost(
+    boosting: Boosting,
+    rows: TrainingRows,
+    costs: CostTable,
+    aim: Aim,
+    max_bins: int,
+    learning_rate: float,
+    n_rounds: int,
+    random: np.random.RandomState,
+) -> Forest:
+    """Grow one tree per output and round, each on the residuals that all rounds before have left."""
+    n_outputs = boosting.base.size
+    steps = Steps(learning_rate, n_outputs)
+    X, target, weight = rows.X, boosting.target, np.ones(len(rows.X))
+    if rows.weight is not None:
+        counts = rows.weight > 0
+        X, target, weight = X[counts], target[counts], rows.weight[counts]
+    bins, prices = find_bins(X, max_bins), Prices.of(costs)
+    scores = np.tile(boosting.base, (weight.size, 1))
+    trees: list[GrownTree] = []
+    at_leaves: list[NDArray[np.float64]] = []  # curvature of the loss, per tree
+    for _ in range(n_rounds):
+        slope = derivatives(boosting.loss, scores, target)
+        for k in range(n_outputs):
+            sample = Sample.of_target(-slope.gradient[:, k], weight)
+            tree = grow_tree(bins, sample, prices, aim, _NO_TABLE, random.randint(1, np.iinfo(np.int32).max))
+            of_rows = weight * slope.curvature[:, k]
+            curvature = np.bincount(tree.leaf, of_rows, tree.feature.size).astype(np.float64, copy=False)
+            scores[:, k] += steps.of(tree.sums, curvature)[tree.leaf]
+            trees.append(tree.without_rows())
+            at_leaves.append(curvature)
+    forest, sums = _planted(boosting, trees, np.concatenate(at_leaves), bins, steps)
+    return replace(forest, split_gain=split_gains(forest, sums) / weight.sum())
+
+
+def _planted(
+    boosting: Boosting,
+    trees: list[GrownTree],
+    at_leaves: NDArray[np.float64],
+    bins: Bins,
+    steps: Steps,
+) -> tuple[Forest, NewtonSums]:
+    """Make a forest of the trees, and add up the derivatives of the loss at all of its nodes."""
+    planted = plant_grown(trees, bins)
+    sums = planted.table["sums"]
+    curvature = sum_of_leaves(planted.fields["right"], at_leaves[planted.order])
+    n_outputs = boosting.base.size
+    link: Any = LINK_OF_LOSS[boosting.loss]
+    label_rule: Any = LABEL_RULES[link][0]
+    forest = Forest(
+        **planted.fields,
+        value=steps.of(sums, curvature)[:, np.newaxis],
+        weight=sums[:, 0],
+        class_weight=None,
+        tree_output=np.tile(np.arange(n_outputs), len(trees) // n_outputs),
+        tree_round=np.repeat(np.arange(len(trees) // n_outputs), n_outputs),
+        base=boosting.base,
+        divisor=1.0,
+        loss=boosting.loss,
+        link=link,
+        label_rule=label_rule,
+        classes=boosting.classes,
+        origin=None,
+    )
+    return forest, NewtonSums(-sums[:, 1:], curvature[:, np.newaxis])

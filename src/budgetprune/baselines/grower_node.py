@@ -1,0 +1,223 @@
+"""The best split of one node: features in random order, the histogram of each, and what each would cost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.baselines.binning import MISSING, Bins
+from budgetprune.baselines.grower_splits import (
+    SQUARED,
+    Aim,
+    before_split,
+    best_edge,
+    is_cheaper,
+    least_decrease,
+)
+from budgetprune.costs import CostTable
+from budgetprune.utils.jit import njit
+
+
+class Prices(NamedTuple):
+    """What features need and what that costs, as in `CostTable`, and which sources are paid for already."""
+
+    needs_start: NDArray[np.int64]
+    needs: NDArray[np.int32]
+    price: NDArray[np.float64]
+    is_paid: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, costs: CostTable) -> Prices:
+        """Nothing is paid for."""
+        return cls(costs.needs_start, costs.needs, costs.price, np.zeros(costs.n_sources, dtype=np.bool_))
+
+
+@njit(cache=True)
+def open_price(k: int, prices: Prices) -> float:
+    """Add up the prices of the sources that feature `k` needs and nobody has paid for."""
+    total = 0.0
+    for j in range(prices.needs_start[k], prices.needs_start[k + 1]):
+        source = prices.needs[j]
+        if not prices.is_paid[source]:
+            total += prices.price[source]
+    return total
+
+
+@njit(cache=True)
+def pay(k: int, prices: Prices) -> None:
+    """Note that the sources of feature `k` are paid for."""
+    for j in range(prices.needs_start[k], prices.needs_start[k + 1]):
+        prices.is_paid[prices.needs[j]] = True
+
+
+class NodeRows(NamedTuple):
+    """The rows of a node, one after the other.
+
+    Attributes
+    ----------
+    rows : int32 array of shape (n,)
+        Their numbers.
+    label : int32 array of shape (n,)
+        The class of each, for impurities; empty for squared loss.
+    weighted_target : float64 array of shape (n,)
+        Target times weight, for squared loss; empty for impurities.
+    weight : float64 array of shape (n,)
+    """
+
+    rows: NDArray[np.int32]
+    label: NDArray[np.int32]
+    weighted_target: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+
+@njit(cache=True)
+def add_up(total: NDArray[np.float64], node: NodeRows, measure: int) -> None:
+    """Add up the sums of a node from its rows: a class that it lacks has exactly 0."""
+    for q in range(node.rows.size):
+        if measure == SQUARED:
+            total[0] += node.weight[q]
+            total[1] += node.weighted_target[q]
+        else:
+            total[node.label[q]] += node.weight[q]
+
+
+@njit(cache=True)
+def fill_classes(
+    count: NDArray[np.int64], sums: NDArray[np.float64], code: NDArray[np.uint8], node: NodeRows
+) -> None:
+    """Make the histogram of one feature: rows and the weight of each class, bin by bin."""
+    count[:] = 0
+    sums[:] = 0.0
+    for q in range(node.rows.size):
+        b = code[node.rows[q]]
+        count[b] += 1
+        sums[b, node.label[q]] += node.weight[q]
+
+
+@njit(cache=True)
+def fill_target(
+    count: NDArray[np.int64], sums: NDArray[np.float64], code: NDArray[np.uint8], node: NodeRows
+) -> None:
+    """The same for squared loss: rows, weight and weighted target."""
+    count[:] = 0
+    sums[:] = 0.0
+    for q in range(node.rows.size):
+        b = code[node.rows[q]]
+        count[b] += 1
+        sums[b, 0] += node.weight[q]
+        sums[b, 1] += node.weighted_target[q]
+
+
+@njit(cache=True)
+def draw(state: int, n: int) -> tuple[int, int]:
+    """Draw a number below `n`; return also the next state of the generator (xorshift of 32 bits, not 0)."""
+    state ^= (state << 13) & 0xFFFFFFFF
+    state ^= state >> 17
+    state ^= (state << 5) & 0xFFFFFFFF
+    return state % n, state
+
+
+class Space(NamedTuple):
+    """Memory that all nodes of a tree use in turn: one histogram, and sums of two children."""
+
+    n_rows: NDArray[np.int64]
+    histogram: NDArray[np.float64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    order: NDArray[np.int64]  # of the features
+
+
+@njit(cache=True)
+def new_space(n_features: int, n_sums: int) -> Space:
+    """Make room for histograms of `n_sums` sums."""
+    return Space(
+        np.empty(MISSING + 1, dtype=np.int64),
+        np.empty((MISSING + 1, n_sums)),
+        np.empty(n_sums),
+        np.empty(n_sums),
+        np.arange(n_features),
+    )
+
+
+class Split(NamedTuple):
+    """What a node does: bins of `feature` up to `bin` go left. Feature -1: it is a leaf."""
+
+    feature: int
+    bin: int
+    missing_left: bool
+
+
+@njit(cache=True)
+def find_split(
+    node: NodeRows,
+    total: NDArray[np.float64],
+    tree_weight: float,
+    bins: Bins,
+    prices: Prices,
+    aim: Aim,
+    table: NDArray[np.float64],
+    space: Space,
+    state: int,
+) -> tuple[Split, int]:
+    """Find the split that lowers the impurity most cheaply, or the squared loss by most after its price.
+
+    Parameters
+    ----------
+    node, total : the node's rows, and their sums
+    tree_weight : weight of all rows of the tree
+    bins, prices, aim, table : as in `grow_tree`
+    space : Space
+    state : of the generator that shuffles features
+
+    Returns
+    -------
+    split, state
+    """
+    best, best_price, best_decrease = Split(-1, -1, False), 0.0, 0.0
+    before = before_split(total, aim, table)
+    if aim.measure != SQUARED and before == 0.0:
+        return best, state
+    has_choice = False  # at least one feature must be looked at that can be split
+    for j in range(space.order.size):
+        if j >= aim.max_features and has_choice:
+            break
+        drawn, state = draw(state, space.order.size - j)
+        k = space.order[j + drawn]
+        space.order[j + drawn], space.order[j] = space.order[j], k
+        if aim.measure == SQUARED:
+            fill_target(space.n_rows, space.histogram, bins.code[k], node)
+        else:
+            fill_classes(space.n_rows, space.histogram, bins.code[k], node)
+        edge = best_edge(
+            space.n_rows,
+            space.histogram,
+            bins.n_bins[k],
+            node.rows.size,
+            total,
+            space.left,
+            space.right,
+            aim,
+            table,
+        )
+        if edge.bin < 0:
+            continue
+        has_choice = True
+        decrease = before - edge.after
+        if decrease <= least_decrease(before, edge.after, aim):
+            continue
+        price = open_price(k, prices)
+        if aim.measure == SQUARED:
+            # The price is in what is left of the decrease; for the rest, all features are alike.
+            decrease, price = decrease / tree_weight - aim.cost_weight * price, 0.0
+            if decrease <= 0.0:
+                continue
+        if best.feature < 0 or is_cheaper(price, decrease, best_price, best_decrease):
+            missing_left = edge.missing_left
+            if space.n_rows[MISSING] == 0:  # what will be missing goes with the majority
+                weight = space.histogram[: edge.bin + 1]  # of classes, or in the first column
+                left = weight[:, 0].sum() if aim.measure == SQUARED else weight.sum()
+                missing_left = 2 * left >= node.weight.sum()
+            best, best_price, best_decrease = Split(k, edge.bin, missing_left), price, decrease
+    return best, state

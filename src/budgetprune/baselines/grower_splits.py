@@ -1,0 +1,188 @@
+"""What a split is worth: impurities, the best edge of one feature, and which of two features is better.
+
+A node is described by its *sums*: the weight of each class, or for squared loss the weight and the weighted
+target. Sums add up over rows, so a histogram of them over the bins of a feature knows every split on it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.baselines.binning import MISSING
+from budgetprune.utils.jit import njit
+
+ENTROPY, PAIRS, SQUARED = 0, 1, 2
+
+# Differences that rounding could have made count as none.
+ROUNDING = 1e-12
+
+
+class Aim(NamedTuple):
+    """What makes a split good, and where growing ends.
+
+    Attributes
+    ----------
+    measure : int
+        `ENTROPY` or `PAIRS` of the classes, or `SQUARED` loss of a constant for the target.
+    is_expected : bool
+        Whether children count by their weighted mean, and not by the worse of them. (Squared loss adds up.)
+    threshold : float
+        What impurity is tolerated: the a of `impurity`.
+    cost_weight : float
+        With `SQUARED`: how much loss, per unit of weight in the tree, a unit of cost is worth.
+    max_features, max_depth, min_samples_leaf : int
+    """
+
+    measure: int
+    is_expected: bool
+    threshold: float
+    cost_weight: float
+    max_features: int
+    max_depth: int
+    min_samples_leaf: int
+
+
+@njit(cache=True)
+def x_log_x(x: float, table: NDArray[np.float64]) -> float:
+    """x log2 x; looked up where the table knows it, because then all weights are whole numbers."""
+    if table.size > 0:
+        return float(table[np.int64(x)])
+    return x * np.log2(x) if x > 0.0 else 0.0
+
+
+@njit(cache=True)
+def entropy(weight: NDArray[np.float64], table: NDArray[np.float64]) -> float:
+    """Entropy of the classes in bits."""
+    total = of_classes = 0.0
+    for c in range(weight.size):
+        total += weight[c]
+        of_classes += x_log_x(weight[c], table)
+    return max(x_log_x(total, table) - of_classes, 0.0) / total if total > 0.0 else 0.0
+
+
+@njit(cache=True)
+def pairs(weight: NDArray[np.float64], threshold: float) -> float:
+    """Threshold-Pairs: the sum over pairs of classes of [ [n_i - a]+ [n_j - a]+ - a^2 ]+."""
+    total = above = 0.0
+    for i in range(weight.size):
+        own = max(weight[i] - threshold, 0.0)
+        if threshold == 0.0:
+            total += above * own  # a pair with each class before, all at once
+            above += own
+        elif own > 0.0:
+            for j in range(i):
+                total += max(own * max(weight[j] - threshold, 0.0) - threshold * threshold, 0.0)
+    return total
+
+
+@njit(cache=True)
+def impurity(weight: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]) -> float:
+    """F(S) of a node: threshold-Pairs, or the entropy set to zero below the threshold."""
+    if aim.measure == PAIRS:
+        return pairs(weight, aim.threshold)
+    own = entropy(weight, table)
+    return own if own >= aim.threshold - ROUNDING else 0.0
+
+
+@njit(cache=True)
+def squared_loss(sums: NDArray[np.float64]) -> float:
+    """Squared loss of the mean target, less that of the target 0: what it lowers depends on sums alone."""
+    return -sums[1] * sums[1] / sums[0] if sums[0] > 0.0 else 0.0
+
+
+@njit(cache=True)
+def before_split(total: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]) -> float:
+    """What a node loses as a leaf: its impurity, or its squared loss."""
+    return squared_loss(total) if aim.measure == SQUARED else impurity(total, aim, table)
+
+
+@njit(cache=True)
+def after_split(
+    left: NDArray[np.float64], right: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]
+) -> float:
+    """The same for a node that is split: both children together, or the worse of them."""
+    if aim.measure == SQUARED:
+        return squared_loss(left) + squared_loss(right)
+    of_left, of_right = impurity(left, aim, table), impurity(right, aim, table)
+    if not aim.is_expected:
+        return max(of_left, of_right)
+    weight_left, weight_right = left.sum(), right.sum()
+    return float((weight_left * of_left + weight_right * of_right) / (weight_left + weight_right))
+
+
+@njit(cache=True)
+def least_decrease(before: float, after: float, aim: Aim) -> float:
+    """The decrease that is still no more than rounding: entropies are about 1, others have units."""
+    return ROUNDING * (1.0 if aim.measure == ENTROPY else max(abs(before), abs(after)))
+
+
+class Edge(NamedTuple):
+    """The best split of a node on one feature: bins up to `bin` go left; -1 where there is no split."""
+
+    bin: int
+    missing_left: bool
+    after: float
+
+
+@njit(cache=True)
+def best_edge(
+    count: NDArray[np.int64],
+    sums: NDArray[np.float64],
+    n_bins: int,
+    n_rows: int,
+    total: NDArray[np.float64],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    aim: Aim,
+    table: NDArray[np.float64],
+) -> Edge:
+    """Try every edge between bins that hold rows, with missing values on either side, if there are any.
+
+    Parameters
+    ----------
+    count, sums : the histogram
+    n_bins : bins that are not of missing values
+    n_rows, total : rows of the node, and their sums
+    left, right : space for the sums of the children
+    aim, table : what is good
+    """
+    n_missing = count[MISSING]
+    best = Edge(-1, False, np.inf)
+    for missing_left in (False, True):
+        if missing_left and n_missing == 0:
+            break
+        n_left = n_missing if missing_left else 0
+        for c in range(total.size):
+            left[c] = sums[MISSING, c] if missing_left else 0.0
+        last = -1  # the last bin on the left that holds rows
+        for b in range(n_bins + 1):
+            is_end = b == n_bins  # all values that are there on the left, missing ones alone on the right
+            if not is_end and count[b] == 0:
+                continue
+            if last >= 0 and aim.min_samples_leaf <= n_left <= n_rows - aim.min_samples_leaf:
+                for c in range(total.size):
+                    right[c] = total[c] - left[c]
+                after = after_split(left, right, aim, table)
+                if after < best.after:
+                    # Where bins between are empty, the middle is the best guess.
+                    best = Edge(n_bins - 1 if is_end else (last + b) // 2, missing_left, after)
+            if is_end:
+                break
+            for c in range(total.size):
+                left[c] += sums[b, c]
+            n_left += count[b]
+            last = b
+    return best
+
+
+@njit(cache=True)
+def is_cheaper(price: float, decrease: float, best_price: float, best_decrease: float) -> bool:
+    """Is R = price / decrease less than the best so far? Ties, and features for free, go by the decrease."""
+    own, best = price * best_decrease, best_price * decrease
+    slack = ROUNDING * max(own, best)
+    if own < best - slack:
+        return True
+    return own <= best + slack and decrease > best_decrease * (1.0 + ROUNDING)

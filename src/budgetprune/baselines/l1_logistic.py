@@ -1,0 +1,166 @@
+"""Logistic regression with a penalty of its own for each coefficient: Newton's method for what is smooth.
+
+Rows are many and features few here, so a step forms the matrix of second derivatives once, and all that it
+takes to find the step then is as small as that matrix. Solvers that pass over the rows for every coefficient
+take a hundred times as long where columns are correlated.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve
+from scipy.special import expit
+
+from budgetprune.utils.jit import njit
+
+Floats = NDArray[np.float64]
+
+_N_SWEEPS = 10  # over the coefficients, within a step
+_MOST_CHANGES = 10  # of sign, per coefficient and step
+_CURVATURE = 1e-10  # added to the second derivatives, as a fraction: where classes are separable, they vanish
+_DECREASE = 1e-4  # of what a step promises, the part that it has to keep
+_LEAST_SHARE = 1e-12  # of a class that has no weight: logarithms must be finite
+_ROUNDING = 1e-14  # of the objective
+_SHORTEST = 1e-10  # step
+
+
+class Fit(NamedTuple):
+    """Coefficients, and how the search for them ended."""
+
+    coef: Floats
+    intercept: float
+    n_iter: int
+    has_converged: bool
+
+
+def fit_l1_logistic(
+    columns: Floats, target: NDArray[np.bool_], weight: Floats, penalty: Floats, tol: float, max_iter: int
+) -> Fit:
+    """Minimise ``sum of weight * logistic loss + sum of penalty * |coefficient|``; the intercept is free.
+
+    Parameters
+    ----------
+    columns : float64 array of shape (n_rows, n_features), best with mean 0 and deviation 1
+    target : bool array of shape (n_rows,)
+    weight : float64 array of shape (n_rows,)
+    penalty : float64 array of shape (n_features,), at least 0
+    tol : float
+        The search ends when no partial derivative is larger than this fraction of the sum of all weights.
+    max_iter : int
+    """
+    with_ones = np.column_stack([columns, np.ones(len(columns))])
+    strength = np.append(penalty, 0.0)
+    coef = np.zeros(strength.size)
+    share = np.clip(np.average(target, weights=weight), _LEAST_SHARE, 1 - _LEAST_SHARE)
+    coef[-1] = np.log(share / (1 - share))  # what is best if all coefficients are 0
+    sign = np.where(target, 1.0, -1.0)
+    score = np.full(len(columns), coef[-1])
+    value = _objective(score, sign, weight, coef, strength)
+    accuracy = tol * weight.sum()
+    for n_iter in range(1, max_iter + 1):
+        probability = expit(score)
+        gradient = with_ones.T @ (weight * (probability - target))
+        # Features that have no coefficient and want none can wait.
+        moves = np.flatnonzero((coef != 0) | (np.abs(gradient) > strength))
+        moves = np.union1d(moves, [coef.size - 1])
+        if np.abs(_slope(gradient, coef, strength)).max() <= accuracy:
+            return Fit(coef[:-1], float(coef[-1]), n_iter, True)
+        some = with_ones[:, moves]
+        hessian = (some * (weight * probability * (1 - probability))[:, np.newaxis]).T @ some
+        flattest = max(_CURVATURE * np.trace(hessian), np.finfo(np.float64).tiny)
+        hessian[np.diag_indices_from(hessian)] += flattest
+        other = best_of_quadratic(hessian, gradient[moves], coef[moves], strength[moves], 0.1 * accuracy)
+        step = np.zeros_like(coef)
+        step[moves] = other - coef[moves]
+        promise = gradient @ step + strength @ (np.abs(coef + step) - np.abs(coef))
+        if -promise <= _ROUNDING * value:  # too little to be seen in the objective
+            coef[moves] = other
+            return Fit(coef[:-1], float(coef[-1]), n_iter, True)
+        direction, length = some @ step[moves], 1.0
+        while length > _SHORTEST:
+            # Exactly `other` if the step is whole: what it sets to 0 is 0.
+            new = np.copy(coef)
+            new[moves] = other if length == 1.0 else coef[moves] + length * step[moves]
+            new_value = _objective(score + length * direction, sign, weight, new, strength)
+            if new_value <= value + _DECREASE * length * promise:
+                coef, value, score = new, new_value, score + length * direction
+                break
+            length /= 2
+        else:
+            return Fit(coef[:-1], float(coef[-1]), n_iter, False)
+    return Fit(coef[:-1], float(coef[-1]), max_iter, False)
+
+
+def _objective(score: Floats, sign: Floats, weight: Floats, coef: Floats, strength: Floats) -> float:
+    return float(weight @ np.logaddexp(0.0, -sign * score) + strength @ np.abs(coef))
+
+
+def _slope(gradient: Floats, coef: Floats, strength: Floats) -> Floats:
+    """Partial derivatives; at a coefficient of 0, that of the way down, and 0 if there is none."""
+    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - strength, 0.0)
+    return np.where(coef == 0, at_zero, gradient + strength * np.sign(coef))
+
+
+# --- One step -----------------------------------------------------------------------------------------------
+
+
+def best_of_quadratic(
+    hessian: Floats, gradient: Floats, coef: Floats, strength: Floats, accuracy: float
+) -> Floats:
+    """Minimise the quadratic model around `coef` plus the penalties, exactly (feature-sign search).
+
+    Once it is known which coefficients are not zero, and their signs, the rest is a linear system. Its
+    solution is gone to unless signs change on the way; then the best of the points where they do. One by one,
+    coefficients that would rather not be zero join. (Correlated columns make sweeps over single coefficients
+    endless; a few of them only provide the first guess.)
+    """
+    best = swept(hessian, gradient, coef, strength, _N_SWEEPS)
+    slope = gradient + hessian @ (best - coef)
+    is_free = strength == 0
+    sign = np.sign(best)
+    for _ in range(_MOST_CHANGES * best.size):
+        on = np.flatnonzero((sign != 0) | is_free)
+        push = slope[on] + strength[on] * sign[on]
+        if np.abs(push).max(initial=0.0) > accuracy:
+            move = np.zeros_like(best)
+            move[on] = -solve(hessian[np.ix_(on, on)], push, assume_a="pos")
+            best = _along(best, move, slope, hessian, strength)
+            sign = np.sign(best)
+            slope = gradient + hessian @ (best - coef)
+            continue
+        wish = np.where(sign == 0, np.abs(slope) - strength, 0.0)
+        k = int(np.argmax(wish))
+        if wish[k] <= accuracy:
+            break
+        sign[k] = -np.sign(slope[k])
+    return best
+
+
+def _along(best: Floats, move: Floats, slope: Floats, hessian: Floats, strength: Floats) -> Floats:
+    """Go to the end of a move, or to the best point on the way where a coefficient becomes 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = -best / move
+    crossing[(strength == 0) | ~((crossing > 0) & (crossing < 1))] = np.inf
+    lengths = np.append(crossing[np.isfinite(crossing)], 1.0)
+    linear, square = slope @ move, move @ hessian @ move
+    penalties = np.abs(best + lengths[:, np.newaxis] * move) @ strength
+    length = lengths[np.argmin(linear * lengths + square * lengths**2 / 2 + penalties)]
+    return np.where(crossing == length, 0.0, best + length * move)
+
+
+@njit(cache=True)
+def swept(hessian: Floats, gradient: Floats, coef: Floats, strength: Floats, n_sweeps: int) -> Floats:
+    """Minimise over one coefficient after the other, some times around."""
+    best = coef.copy()
+    slope = gradient.copy()
+    for _ in range(n_sweeps):
+        for k in range(best.size):
+            centre = hessian[k, k] * best[k] - slope[k]
+            value = np.sign(centre) * max(abs(centre) - strength[k], 0.0) / hessian[k, k]
+            if value != best[k]:
+                slope += (value - best[k]) * hessian[k]
+                best[k] = value
+    return best

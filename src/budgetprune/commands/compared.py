@@ -1,0 +1,74 @@
+"""The chosen model beside the whole ensemble, as a table and as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from budgetprune.commands.talk import Talk
+from budgetprune.model import BudgetModel, Figures
+
+TITLES = {"test": "on {n:,} test row{s}", "validation": "on {n:,} validation row{s}, cross-fitted"}
+
+
+def show_compared(talk: Talk, model: BudgetModel, out: Path) -> None:
+    """Print what was chosen, what it costs, and what is given up."""
+    assert model.about is not None
+    talk.show(compared_table(model), *_remarks(model), f"Written: {out}")
+    n_features = model.predictor.forest.n_features
+    talk.result({"out": str(out), "n_features": n_features, **model.about.to_json()})
+
+
+def compared_table(model: BudgetModel) -> Table:
+    """The model beside what it was pruned from."""
+    about = model.about
+    assert about is not None
+    assert about.compared is not None
+    compared, n_features = about.compared, model.predictor.forest.n_features
+    title = TITLES[compared.rows].format(n=compared.n_rows, s="" if compared.n_rows == 1 else "s")
+    table = Table(
+        box=box.SIMPLE_HEAD, title=f"Average cost and {about.score_name} {title}", title_justify="left"
+    )
+    table.add_column("")
+    for name in ("full cost", "decided cost", about.score_name, "features", "splits"):
+        table.add_column(name, justify="right")
+    whole = "full ensemble" if model.predictor.forest.is_boosted else "full forest"
+    for name, figures in ((whole, compared.whole), ("your model", compared.chosen)):
+        table.add_row(name, *_cells(figures, n_features))
+    return table
+
+
+def _cells(figures: Figures, n_features: int) -> list[str]:
+    decided = "" if figures.decided_cost is None else f"{figures.decided_cost:.4g}"
+    score = "?" if figures.score is None else f"{figures.score:.4f}"
+    used = f"{figures.n_features} of {n_features}"
+    return [f"{figures.cost:.4g}", decided, score, used, f"{figures.n_splits:,}"]
+
+
+def _remarks(model: BudgetModel) -> list[str]:
+    about = model.about
+    assert about is not None
+    budget = "no budget" if about.budget is None else f"budget {about.budget:g} ({about.counting} cost)"
+    lines = [
+        f"Chosen: {budget}, lambda {about.lam:.4g}; {about.choices}.",
+        "Full cost is every source on a row's paths through all trees; decided cost is what is acquired if "
+        "each row stops once its answer is certain.",
+    ]
+    if about.compared is not None and about.compared.rows == "validation":
+        lines.append("Validation rows made choices too: give rows of their own (--test) for a last word.")
+    return lines
+
+
+def as_table(columns: dict[str, list[Any]], title: str | None = None) -> Table:
+    """Columns of text as a table, numbers to the right."""
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
+    for name, entries in columns.items():
+        is_text = all(isinstance(entry, str) for entry in entries)
+        table.add_column(escape(name), justify="left" if is_text else "right")
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*(escape(entry) if isinstance(entry, str) else f"{entry:.6g}" for entry in row))
+    return table

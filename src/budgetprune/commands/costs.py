@@ -1,0 +1,70 @@
+"""``budgetprune costs init``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from budgetprune.commands import options
+from budgetprune.commands.talk import Talk
+from budgetprune.errors import InvalidInputError
+from budgetprune.utils.files import find_destination, written_atomically
+
+costs = typer.Typer(no_args_is_help=True, help="Price lists: what each column of a table costs.")
+
+
+@costs.command()
+def init(
+    data: options.Data,
+    target: options.TargetName = None,
+    out: options.OutTable = None,
+    categorical: options.Categorical = None,
+    drop: options.Drop = None,
+    escape_formulas: options.EscapeFormulas = True,
+    max_columns: options.MaxColumns = options.MOST_COLUMNS,
+    force: Annotated[bool, typer.Option("--force", help="Replaces a price list that is there.")] = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a price list to fill in: a line for each column of a table.
+
+    Fill in the column cost: a number of at least 0, in any unit. If several columns come from one place that
+    has to be paid for once (a blood draw, a bureau, a scan), write its name into their column source, and add
+    a line without a feature that says what it costs: ",10,blood draw". A column that is computed from others
+    needs those: cost 0, and their names in source, with semicolons between them. The column note is for you.
+
+    Example: budgetprune costs init patients.csv --target ill --out costs.csv
+    """
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    options.check_out(out, data)
+    options.check_shown(out, quiet=quiet, as_json=as_json)
+    if out is not None and find_destination(out).is_file and not force:
+        raise InvalidInputError(
+            f"{out} is there already, and may have prices in it; add --force to replace it."
+        )
+    from budgetprune.commands.rows import read_columns
+    from budgetprune.workflow.tables import price_list_template
+
+    columns, name = read_columns(
+        talk,
+        data,
+        target=target,
+        categorical=categorical or (),
+        drop=drop or (),
+        max_columns=max_columns,
+    )
+    text = price_list_template(columns, escape_formulas=escape_formulas)
+    if out is not None:
+        with written_atomically(out) as handle:
+            handle.write(text.encode())
+    told = {"columns": columns.names, "target": name, "written": None if out is None else str(out)}
+    talk.result(told | ({"template": text} if out is None else {}))
+    if out is None:
+        if not as_json:
+            typer.echo(text, nl=False)
+        return
+    talk.show(
+        f"Written: {out}, with {len(columns.names)} columns. Fill in the costs, then run: "
+        f"budgetprune fit {data} --target {name} --costs {out} --budget ... --out model.budgetprune"
+    )

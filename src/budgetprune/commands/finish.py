@@ -1,0 +1,41 @@
+"""How fit and prune end: compare, write, and tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from budgetprune.commands.compared import show_compared
+from budgetprune.commands.talk import Talk
+from budgetprune.selection.roles import LabelledRows
+from budgetprune.workflow.making import Naming, Pruned, compare, keep, unspent
+
+
+def finish(
+    talk: Talk,
+    out: Path,
+    pruned: Pruned,
+    naming: Naming,
+    validation: LabelledRows,
+    test: LabelledRows | None,
+    *,
+    target: str,
+    model: str,
+    n_train: int,
+) -> None:
+    """Write a pruned ensemble to a file, and show what it is like."""
+    if (remark := unspent(pruned)) is not None:
+        talk.note(remark)
+    with talk.stage("comparing with the full forest"):
+        compared = compare(pruned, validation, test)
+    result = keep(
+        pruned,
+        naming,
+        compared,
+        target=target,
+        model=model,
+        n_train=n_train,
+        n_validation=len(validation),
+    )
+    with talk.stage(f"writing {out}"):
+        result.save(out)
+    show_compared(talk, result, out)

@@ -1,0 +1,122 @@
+"""``budgetprune inspect``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from budgetprune.commands import options
+from budgetprune.commands import staged as tables
+from budgetprune.commands.compared import as_table, compared_table
+from budgetprune.commands.talk import Talk
+from budgetprune.model import BudgetModel
+from budgetprune.staged import StagedPredictor
+
+
+def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
+    """Tell what is in a model file: what it predicts, what it asks for, and how it came about.
+
+    Example: budgetprune inspect ill.budgetprune
+    """
+    talk = Talk(quiet=quiet, as_json=as_json)
+    loaded = BudgetModel.load(model)
+    told: dict[str, Any] = {"file": str(model), "bytes": model.stat().st_size} | description(loaded)
+    features = told["features"]
+    columns: dict[str, list[Any]] = {
+        "feature": [each["name"] for each in features],
+        "splits": [each["splits"] for each in features],
+        "needs": [", ".join(each["needs"]) or "nothing" for each in features],
+        "costs alone": [each["price_alone"] for each in features],
+        "categories": [_shown(each["categories"]) for each in features],
+    }
+    talk.show(*_story(loaded))
+    is_compared = loaded.about is not None and loaded.about.compared is not None
+    if isinstance(loaded.predictor, StagedPredictor):
+        score_name = "score" if loaded.about is None else loaded.about.score_name
+        staged = loaded.predictor.model
+        has_prices = staged.has_error_costs
+        talk.show(tables.curve_table(staged, score_name, has_error_costs=has_prices))
+        talk.show(tables.stage_table(staged))
+        if is_compared:
+            talk.show(tables.compared_table(loaded))
+    elif is_compared:
+        talk.show(compared_table(loaded))
+    n_others = loaded.predictor.forest.n_features - len(features)
+    title = f"Features that are asked for: {len(features)}; never needed: {n_others}"
+    talk.show(as_table(columns, title) if features else "Nothing is ever asked for.")
+    talk.result(told)
+
+
+def description(model: BudgetModel) -> dict[str, Any]:
+    """All there is to know, in plain values; features that no split tests are left out."""
+    predictor = model.predictor
+    forest, costs = predictor.forest, predictor.costs
+    n_splits = np.bincount(forest.feature[forest.is_split], minlength=forest.n_features)
+    alone, names = costs.price_alone, predictor.feature_names
+    known = forest.categories or (None,) * forest.n_features
+    features = [
+        {
+            "name": names[k],
+            "splits": int(n_splits[k]),
+            "needs": [
+                costs.source_names[s] for s in costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]]
+            ],
+            "price_alone": float(alone[k]),
+            "categories": None if known[k] is None else list(known[k] or ()),
+        }
+        for k in np.argsort(-n_splits, kind="stable").tolist()
+        if n_splits[k]
+    ]
+    staged: dict[str, Any] = {}
+    if isinstance(predictor, StagedPredictor):
+        model_in_stages = predictor.model
+        staged = {
+            "stages": tables.stage_values(model_in_stages),
+            "curve": tables.curve_values(model_in_stages),
+        }
+    return staged | {
+        "classes": None if forest.classes is None else forest.classes.tolist(),
+        "trees": forest.n_trees,
+        "splits": forest.n_splits,
+        "n_features": forest.n_features,
+        "settings": predictor._settings(),
+        "features": features,
+        "prices": dict(zip(costs.source_names, costs.price.tolist(), strict=True)),
+        "path_points": None if model.path is None else len(model.path),
+        "about": None if model.about is None else model.about.to_json(),
+    }
+
+
+def _story(model: BudgetModel) -> list[str]:
+    forest, about, path = model.predictor.forest, model.about, model.path
+    classes = "numbers" if forest.classes is None else f"classes {_shown(forest.classes.tolist())}"
+    stages = ""
+    if isinstance(model.predictor, StagedPredictor):
+        stages = f" in {model.predictor.model.n_reachable} stages"
+    lines = [f"Predicts {classes} with {forest.n_trees} trees{stages}, {forest.n_splits:,} splits."]
+    if about is not None:
+        counting = "" if stages else f" ({about.counting} cost)"
+        budget = "no budget" if about.budget is None else f"budget {about.budget:g}{counting}"
+        chosen = ", and were cross-fitted" if stages else f", {about.n_validation:,} counted costs and chose"
+        source = "as a staged model" if stages else f"from {about.model or 'a model'}"
+        lines += [
+            f"Target {about.target!r}, made {about.created} {source} for {budget}.",
+            f"Rows: {about.n_train:,} trained{chosen}.",
+            f"Chosen: {about.choices}.",
+            "Versions: " + ", ".join(f"{name} {number}" for name, number in about.versions.items()) + ".",
+        ]
+    if path is not None:
+        ends = f"{path.cost[0]:.4g} to {path.cost[-1]:.4g}"
+        lines.append(f"Its path has {len(path):,} points, with full costs from {ends}.")
+    usual = {"slack": 0.0, "order": "look-ahead", "look_ahead": 1}
+    changed = {name: value for name, value in model.predictor._settings().items() if value != usual.get(name)}
+    if changed:
+        lines.append("Settings: " + ", ".join(f"{name} {value}" for name, value in changed.items()) + ".")
+    return lines
+
+
+def _shown(labels: Any) -> str:
+    if labels is None:
+        return ""
+    return ", ".join(map(str, labels[:6])) + (f", ... ({len(labels)})" if len(labels) > 6 else "")

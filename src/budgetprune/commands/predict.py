@@ -1,0 +1,191 @@
+"""``budgetprune predict``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from budgetprune.commands import options
+from budgetprune.commands.talk import Talk
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.problem.acquisition import sources_used
+from budgetprune.staged import StagedPredictor
+from budgetprune.workflow.tables.spreadsheets import escape_formulas as for_spreadsheets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("probability", "cost", "decided", "features_used")
+BETWEEN = ";"  # the features of a row, in one field
+
+
+def predict(
+    model: options.ModelFile,
+    data: options.Data,
+    out: options.OutTable = None,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Acquires all that the trees ask for, of all stages, instead of stopping once decided.",
+        ),
+    ] = False,
+    max_cost: options.MaxCost = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", show_default=False, help="A column to copy, such as a key. May be repeated."
+        ),
+    ] = None,
+    escape_formulas: options.EscapeFormulas = True,
+    max_columns: options.MaxColumns = options.MOST_COLUMNS,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Predict the rows of a table, and tell what each prediction costs.
+
+    The CSV file that is written has a line for each row: label (or prediction, for numbers), probability of
+    that label, cost, whether it was decided (only --max-cost leaves rows undecided), and the features that
+    were used. Rows of a staged model stop when more is not worth its price. Rows of a pruned model stop as
+    soon as the label is certain, and their probability is a guess from what is known by then. --full asks for
+    everything. Columns that the model never asks for may be absent.
+
+    Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
+    """
+    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    options.check_out(out, model, data)
+    options.check_shown(out, quiet=quiet, as_json=as_json)
+    if full and max_cost is not None:
+        raise InvalidInputError("--max-cost is for predictions that stop early, and --full for all others.")
+    from budgetprune.model import BudgetModel
+    from budgetprune.workflow.tables import read_table_for, rows_for
+
+    loaded = BudgetModel.load(model)
+    predictor, about, kept = loaded.predictor, loaded.about, list(dict.fromkeys(keep or ()))
+    if taken := set(kept) & {*COLUMNS, "label", "prediction"}:
+        raise InvalidInputError(f"--keep {min(taken)} has the name of a column that is written; rename it.")
+    with talk.stage(f"reading {data}"):
+        # Without --full, a staged model asks for no column of stages that no row reaches.
+        forest = _all_trees(predictor) if full else predictor.forest
+        table = read_table_for(forest, data, max_columns=max_columns)
+        table.check_columns(kept, "--keep")
+        rows = rows_for(forest, table, target=None if about is None else about.target)
+    with talk.stage(f"predicting {len(rows):,} rows"):
+        answers = _plain(predictor, rows) if full else _decided(predictor, rows, max_cost)
+        written = table.frame[kept].assign(**answers)
+    lines = for_spreadsheets(written, {"features_used": BETWEEN}) if escape_formulas else written
+    if out is not None:
+        options.write_csv(lines, out)
+        talk.show(_summary(answers), f"Written: {out}")
+    elif not as_json:
+        lines.to_csv(sys.stdout, index=False)
+    told: dict[str, Any] = {
+        "out": None if out is None else str(out),
+        "rows": len(written),
+        "mean_cost": float(answers["cost"].mean()),
+        "decided": float(answers["decided"].mean()),
+    }
+    if as_json and out is None:
+        told["predictions"] = _records(written)
+    talk.result(told)
+
+
+def _records(written: pd.DataFrame) -> Any:
+    """Lines with all their digits; what is missing is null."""
+    return written.astype(object).where(written.notna(), None).to_dict(orient="records")
+
+
+def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:
+    """Predict source by source, and stop as soon as possible."""
+    simulation = predictor.simulate(rows, max_cost=max_cost)
+    probability = None
+    if simulation.probabilities is not None:
+        probability = _of_label(predictor, simulation.label, simulation.probabilities)
+        if predictor.threshold is None and not isinstance(predictor, StagedPredictor):
+            # A label that has won cannot be less probable than that, whatever trees that still wait say.
+            least = 1 / simulation.probabilities.shape[1]
+            probability = np.where(simulation.decided, np.maximum(probability, least), probability)
+    return _columns(
+        predictor, simulation.label, probability, simulation.cost, simulation.decided, simulation.acquired
+    )
+
+
+def _plain(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, Any]:
+    """Predict from everything that the trees ask for."""
+    label, acquired = predictor.predict(rows), _all_sources(predictor, rows)
+    probability = None
+    if predictor.forest.is_classifier:
+        probability = _of_label(predictor, label, predictor.predict_proba(rows))
+    is_decided = np.ones(len(rows), dtype=np.bool_)
+    return _columns(predictor, label, probability, predictor.costs.total(acquired), is_decided, acquired)
+
+
+def _all_trees(predictor: BudgetPredictor) -> Forest:
+    """All trees, also those of stages that no row reaches."""
+    return predictor.model.trees() if isinstance(predictor, StagedPredictor) else predictor.forest
+
+
+def _all_sources(predictor: BudgetPredictor, rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """What rows buy if none stops early: all stages, or every source on their paths through all trees."""
+    if not isinstance(predictor, StagedPredictor):
+        return sources_used(predictor.forest, predictor.costs, rows)
+    acquired = np.zeros((len(rows), predictor.costs.n_sources), dtype=np.bool_)
+    for stage in predictor.model.chain.stages:
+        acquired[:, list(stage.sources)] = True
+    return acquired
+
+
+def _of_label(
+    predictor: BudgetPredictor, label: NDArray[Any], probabilities: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    classes = predictor.forest.classes
+    assert classes is not None
+    order = np.argsort(classes)
+    number = order[np.searchsorted(classes, label, sorter=order)]
+    return probabilities[np.arange(label.size), number]
+
+
+def _columns(
+    predictor: BudgetPredictor,
+    label: NDArray[Any],
+    probability: NDArray[np.float64] | None,
+    cost: NDArray[np.float64],
+    decided: NDArray[np.bool_],
+    acquired: NDArray[np.bool_],
+) -> dict[str, Any]:
+    used = features_used(predictor, acquired)
+    numbers = {"prediction": label} if probability is None else {"label": label, "probability": probability}
+    return numbers | {"cost": cost, "decided": decided, "features_used": used}
+
+
+def features_used(predictor: BudgetPredictor, acquired: NDArray[np.bool_]) -> NDArray[np.object_]:
+    """Names of the features that each row knew, of those that some tree tests.
+
+    Rows acquire the same sources again and again, so names are put together once for each set of them.
+    """
+    forest, costs = _all_trees(predictor), predictor.costs
+    tested = np.unique(forest.feature[forest.is_split]).tolist()
+    needs = [costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]] for k in tested]
+    packed, which = np.unique(np.packbits(acquired, axis=1), axis=0, return_inverse=True)
+    sets = np.unpackbits(packed, axis=1, count=costs.n_sources).astype(np.bool_)
+    is_paid = costs.price > 0
+    names = np.empty(len(sets), dtype=object)
+    for i, has in enumerate(sets):
+        known = [k for k, needed in zip(tested, needs, strict=True) if (has | ~is_paid)[needed].all()]
+        names[i] = BETWEEN.join(predictor.feature_names[k] for k in known)
+    return names[which.reshape(-1)]
+
+
+def _summary(answers: dict[str, Any]) -> str:
+    cost, n_rows = answers["cost"], len(answers["cost"])
+    n_open = n_rows - int(np.count_nonzero(answers["decided"]))
+    left = f"; {n_open:,} were not decided within what they may cost" if n_open else ""
+    return (
+        f"{n_rows:,} predictions cost {np.mean(cost):.4g} on average, and at most {np.max(cost):.4g}{left}."
+    )

@@ -1,0 +1,92 @@
+"""``budgetprune reproduce``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from budgetprune.commands import options as shared
+from budgetprune.commands.failures import INTERRUPTED, fail, fail_unforeseen, needs_extra
+from budgetprune.errors import BudgetPruneError, InvalidInputError
+from budgetprune_experiments import NAMES, Options, find_experiment
+
+
+def _show_names(is_wanted: bool) -> None:
+    if is_wanted:
+        width = max(map(len, NAMES))
+        for name in NAMES:
+            typer.echo(f"{name:{width}}  {find_experiment(name).title}")
+        raise typer.Exit
+
+
+def _tell(line: str) -> None:
+    typer.echo(f"budgetprune: {line}", err=True)
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(NAMES)}.", show_default=False)],
+    repeats: Annotated[int, typer.Option(min=1, help="Seeds; the paper has 10.")] = 3,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Tiny data, a few seconds: shows that it runs.")
+    ] = False,
+    paper: Annotated[bool, typer.Option("--paper", help="Full grids, no time limit.")] = False,
+    out: Annotated[Path, typer.Option(help="Results go to a folder NAME in this one.")] = Path("output"),
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            file_okay=False,
+            help="Folder with data sets; else BUDGETPRUNE_DATA, the cache, or the public source.",
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Cores to use.")] = 2,
+    listing: Annotated[
+        bool,
+        typer.Option("--list", callback=_show_names, is_eager=True, help="Say what the names stand for."),
+    ] = False,
+    as_json: shared.Json = False,
+    quiet: shared.Quiet = False,
+) -> None:
+    """Repeat an experiment of the paper: results as JSON, a table, and a figure.
+
+    What is finished is kept: the same command goes on where an interrupted one was.
+
+    Example: budgetprune reproduce table1 --quick
+    """
+    with needs_extra("reproduce", "matplotlib", "lightgbm", "skimage"):
+        import matplotlib  # noqa: F401
+
+        from budgetprune_experiments.runner import PartError, reproduce
+        from budgetprune_experiments.tables import as_text
+
+        try:
+            options = Options(
+                repeats=repeats, quick=quick, paper=paper, out=out, data_dir=data_dir, jobs=jobs
+            )
+            experiment = find_experiment(name)
+        except InvalidInputError as error:
+            raise typer.BadParameter(str(error)) from error
+    again = "what is finished is kept: the same command goes on from there."
+    try:
+        outcome = reproduce(experiment, options, tell=None if quiet else _tell)
+    except KeyboardInterrupt:
+        fail(f"interrupted; {again}", INTERRUPTED)
+    except PartError as error:
+        if not isinstance(error.__cause__, BudgetPruneError | OSError | ImportError):
+            fail_unforeseen(error.__cause__, f"{error}; {again}")
+        fail(f"{error}; {again}")
+    except (BudgetPruneError, OSError, ImportError) as error:
+        fail(str(error))
+    if as_json:
+        typer.echo(json.dumps(json.loads(outcome.files[0].read_text(encoding="utf-8"))))
+    if as_json or quiet:
+        return
+    substitute = experiment.substitute(options)
+    for text in ([f"Substitute: {substitute}"] if substitute else []) + [
+        as_text(each) for each in outcome.tables
+    ]:
+        typer.echo(f"\n{text}")
+    typer.echo("\nWritten: " + ", ".join(map(str, outcome.files)))

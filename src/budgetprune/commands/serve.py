@@ -1,0 +1,121 @@
+"""``budgetprune serve``."""
+
+from __future__ import annotations
+
+import ipaddress
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from budgetprune.commands.failures import WRONG, fail, needs_extra
+from budgetprune.errors import BudgetPruneError, InvalidInputError
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.utils.limits import Limits
+
+PACKAGES = ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client", "orjson", "pydantic")
+
+
+class LogLevel(StrEnum):
+    """How much of what happens is told."""
+
+    critical = "critical"
+    error = "error"
+    warning = "warning"
+    info = "info"
+    debug = "debug"
+
+
+def serve(
+    model: Annotated[Path, typer.Argument(help="A file that fit, prune or BudgetPredictor.save wrote.")],
+    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
+    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request about one example.")] = Limits.body,
+    max_batch: Annotated[int, typer.Option(min=1, help="Rows of a batch.")] = Limits.batch_rows,
+    max_batch_body: Annotated[int, typer.Option(min=1, help="Bytes of a batch.")] = Limits.batch_body,
+    max_header_bytes: Annotated[
+        int, typer.Option(min=1, help="Bytes of all headers of a request.")
+    ] = Limits.header_bytes,
+    max_headers: Annotated[int, typer.Option(min=1, help="Headers of a request.")] = Limits.headers,
+    max_connections: Annotated[
+        int | None,
+        typer.Option(min=1, help="Open at one time. [default: 1000, or what descriptors allow]"),
+    ] = Limits.connections,
+    header_timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds in which all headers of a request must arrive.")
+    ] = Limits.header_timeout,
+    body_timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds in which the body of a request must arrive.")
+    ] = Limits.body_timeout,
+    keep_alive: Annotated[
+        float, typer.Option(min=0.001, help="Seconds that a connection may be idle between two requests.")
+    ] = Limits.keep_alive,
+    allowed_hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name by which clients call the service; repeat it for more; '*' allows all. Always "
+            "allowed: localhost, 127.0.0.1, [::1] and --host; every address if that is 0.0.0.0 or ::."
+        ),
+    ] = None,
+    grace: Annotated[
+        float, typer.Option(min=0, help="Seconds that requests may take to end after a signal.")
+    ] = 30,
+    drain: Annotated[
+        float, typer.Option(min=0, help="Seconds after a signal in which new requests get a 503.")
+    ] = 1,
+    log_level: Annotated[LogLevel, typer.Option(help="How much is told.")] = LogLevel.warning,
+) -> None:
+    """Answer questions about one model over HTTP, as JSON.
+
+    Clients post the values they have, and get a decision or the source to acquire next. There is no
+    authentication: listen on other addresses than this machine's own only behind something that has one.
+
+    Example: budgetprune serve ill.budgetprune --port 8000
+    """
+    with needs_extra("serve", *PACKAGES):
+        from budgetprune.service import run
+    try:
+        predictor = BudgetPredictor.load(model)
+    # A file with options of a later version, say, is a TypeError.
+    except (BudgetPruneError, OSError, TypeError) as error:
+        fail(f"{model} cannot be served: {error}", WRONG)
+
+    def tell(address: str) -> None:
+        typer.echo(f"budgetprune: serving {model} at {address}")
+        if not _is_loopback(host):
+            typer.echo(f"budgetprune: there is no authentication: whoever reaches {host} can ask.", err=True)
+
+    try:
+        run(
+            predictor,
+            host=host,
+            port=port,
+            limits=Limits(
+                body=max_body,
+                batch_rows=max_batch,
+                batch_body=max_batch_body,
+                header_bytes=max_header_bytes,
+                headers=max_headers,
+                connections=max_connections,
+                header_timeout=header_timeout,
+                body_timeout=body_timeout,
+                keep_alive=keep_alive,
+            ),
+            allowed_hosts=[name for names in allowed_hosts or () for name in names.split(",")],
+            grace=grace,
+            drain=drain,
+            log_level=log_level.value,
+            when_ready=tell,
+        )
+    except InvalidInputError as error:
+        fail(str(error), WRONG)
+    except OSError as error:
+        fail(f"cannot listen at {host}, port {port}: {error}; choose another --port, or 0 for any.")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

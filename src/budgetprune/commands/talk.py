@@ -1,0 +1,87 @@
+"""What commands tell: progress and notes on standard error, results on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from budgetprune.errors import BudgetWarning, InvalidInputError
+from budgetprune.utils.files import is_standard_output
+
+
+class Talk:
+    """Tell what happens, as much of it as somebody wants to hear.
+
+    Parameters
+    ----------
+    quiet : only errors
+    as_json : one JSON object on standard output, and nothing else there
+    out : the file that the command writes, if any; if that is standard output, nothing else is printed there
+    """
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False, out: Path | None = None) -> None:
+        self.quiet, self.as_json = quiet, as_json
+        self._has_output_file = is_standard_output(out)
+        if as_json and self._has_output_file:
+            raise InvalidInputError(
+                f"--json and --out {out} both write to standard output; leave one out, or name another file."
+            )
+        self._is_within = False
+
+    @property
+    def has_bars(self) -> bool:
+        """Whether somebody is there to look at progress bars."""
+        return not self.quiet and sys.stderr.isatty()
+
+    @contextmanager
+    def stage(self, what: str, *, bars: bool = False) -> Iterator[None]:
+        """Tell that something begins, and how long it took; warnings inside become notes.
+
+        Parameters
+        ----------
+        what : it is
+        bars : whether it shows progress bars of its own, below
+        """
+        begin = time.perf_counter()
+        self._say(f"{what} ...", end="\n" if bars and self.has_bars else "")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", BudgetWarning)
+            try:
+                yield
+            except BaseException:
+                self._say("")
+                raise
+        self._say(f" {time.perf_counter() - begin:.1f} s")
+        for warning in caught:
+            if issubclass(warning.category, BudgetWarning):
+                self.note(str(warning.message))
+
+    def note(self, message: str) -> None:
+        """Tell something that nobody asked for, but should know."""
+        self._say(f"note: {' '.join(message.split())}")
+
+    def _say(self, line: str, end: str = "\n") -> None:
+        if not self.quiet:
+            print(line, end=end, file=sys.stderr, flush=True)
+
+    def show(self, *lines: str | Table) -> None:
+        """Print text and tables, for people."""
+        if self.quiet or self.as_json:
+            return
+        console = Console(highlight=False, soft_wrap=True, stderr=self._has_output_file)
+        for line in lines:
+            console.print(line, markup=False) if isinstance(line, str) else console.print(line)
+
+    def result(self, result: Mapping[str, Any]) -> None:
+        """Print what came out, for scripts; what JSON has no word for (dates that are kept, say) is text."""
+        if self.as_json:
+            print(json.dumps(result, ensure_ascii=False, allow_nan=False, default=str))

@@ -1,0 +1,123 @@
+"""How to come by a data set: a file at hand, the public source's own files, or a download that is checked."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from urllib.request import urlopen
+
+import numpy as np
+
+from budgetprune.datasets.dataset import Arrays, Folder, check_arrays
+from budgetprune.datasets.files import VARIABLE, folders, home_folder, read_npz, write_npz
+from budgetprune.errors import DatasetError
+
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
+
+_TIMEOUT = 60  # seconds without a word from a server
+_LARGEST = 2**24  # bytes; the files that `download` is for have less than a megabyte
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Where one data set comes from.
+
+    Attributes
+    ----------
+    name : str
+    file : str
+        The ``.npz`` file that is looked for, and that a download is kept in.
+    advice : str
+        What a user can do who has no such file: what to get, from where. "Put it into ..." is added.
+    originals : callable, optional
+        Reads the public source's own files in a folder; returns None if they are not there.
+    fetch : callable, optional
+        Gets the arrays from the public source, given `data_home`.
+    digest : str, optional
+        What `digest` gives for the arrays, where there is only one version of them.
+    """
+
+    name: str
+    file: str
+    advice: str
+    originals: Callable[[Path], Arrays | None] | None = None
+    fetch: Callable[[Folder | None], Arrays] | None = None
+    digest: str | None = None
+
+    def load(self, data_home: Folder | None, download: bool) -> Arrays:
+        """Return the arrays from the first place that has them.
+
+        Parameters
+        ----------
+        data_home : folder where data sets are kept, or None for the default
+        download : bool
+            Whether the public source may be asked.
+        """
+        for folder in folders(data_home):
+            if (folder / self.file).is_file():
+                return self._checked(read_npz(folder / self.file), str(folder / self.file))
+            found = None if self.originals is None else self.originals(folder)
+            if found is not None:
+                return self._checked(found, f"what was read in {folder}")
+        if self.fetch is None or not download:
+            why = "" if self.fetch is None else ", and download=False forbids to fetch it"
+            raise DatasetError(
+                f"{self.file} was found neither in {home_folder(data_home)} nor in a folder that {VARIABLE} "
+                f"names{why}. {self._remedy(data_home)}"
+            )
+        try:
+            arrays = self.fetch(data_home)
+        except DatasetError:
+            raise
+        except (OSError, HTTPException, ValueError, ImportError) as error:  # sockets, OpenML, scikit-learn
+            raise DatasetError(
+                f"{self.name} could not be fetched ({type(error).__name__}: {error}). "
+                f"{self._remedy(data_home)}"
+            ) from error
+        arrays = self._checked(arrays, f"what was fetched as {self.name}")
+        self._keep(arrays, data_home)
+        return arrays
+
+    def _checked(self, arrays: Arrays, where: str) -> Arrays:
+        check_arrays(arrays, where)
+        if self.digest is not None and digest(arrays) != self.digest:
+            raise DatasetError(
+                f"{where} is not the {self.name} data that this package knows: its SHA-256 is "
+                f"{digest(arrays)} instead of {self.digest}. It may be cut off or altered. {self.advice}"
+            )
+        return arrays
+
+    def _keep(self, arrays: Arrays, data_home: Folder | None) -> None:
+        try:
+            write_npz(home_folder(data_home) / self.file, arrays)
+        except OSError as error:  # the rows are good all the same
+            warnings.warn(f"{self.name} could not be kept for the next time ({error}).", stacklevel=4)
+
+    def _remedy(self, data_home: Folder | None) -> str:
+        return f"{self.advice} Put it into {home_folder(data_home)}, or into a folder that {VARIABLE} names."
+
+
+def digest(arrays: Arrays) -> str:
+    """SHA-256 of rows and labels, whatever they were stored as."""
+    total = hashlib.sha256(np.ascontiguousarray(arrays["X"], dtype="<f4").data)
+    total.update(np.ascontiguousarray(arrays["y"], dtype="<i8").data)
+    return total.hexdigest()
+
+
+def download(url: str) -> bytes:
+    """Get a small file."""
+    with urlopen(url, timeout=_TIMEOUT) as response:
+        content: bytes = response.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise DatasetError(f"{url} is larger than {_LARGEST:,} bytes, which cannot be right.")
+    return content
+
+
+def read_files(folder: Path, names: tuple[str, ...]) -> tuple[bytes, ...] | None:
+    """Read files of a folder, or None unless all of them are there."""
+    files = [folder / name for name in names]
+    return tuple(file.read_bytes() for file in files) if all(file.is_file() for file in files) else None

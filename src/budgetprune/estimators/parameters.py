@@ -1,0 +1,142 @@
+"""The gate for parameters: what cannot work is refused before any work starts."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.problem.checks import at_least_zero
+from budgetprune.problem.errors import Estimate
+from budgetprune.ranking import RankingScorer
+from budgetprune.selection.training import supported_model
+from budgetprune.solvers import SOLVERS
+
+if TYPE_CHECKING:
+    from budgetprune.estimators.base import BudgetPruneBase
+
+
+PROBABILITIES = (
+    "with slack, predictions stop before probabilities are known, so nothing can be chosen by them: use a "
+    "scoring of labels, slack=0, or counting='full'."
+)
+
+
+def check_parameters(estimator: BudgetPruneBase) -> None:
+    """Raise unless the parameters of an estimator make sense together."""
+    if estimator.budget is not None and estimator.lam is not None:
+        raise InvalidInputError("give a budget or a lam, not both: each of them picks one point of the path.")
+    check_budget(estimator.budget)
+    if estimator.lam is not None:
+        at_least_zero(estimator.lam, "lam")
+    one_of("error", estimator.error, ("auto", *get_args(Estimate)))
+    one_of("loss", estimator.loss, (None, *estimator._losses))
+    one_of("refit", estimator.refit, ("auto", None, *estimator._refits))
+    one_of("solver", estimator.solver, tuple(SOLVERS))
+    if not (isinstance(estimator.ridge, str) and estimator.ridge == "auto"):
+        at_least_zero(estimator.ridge, "ridge")
+    between_zero_and_one("validation_fraction", estimator.validation_fraction, ends=False)
+    if estimator.solver != "parametric" and estimator.lam is None:
+        raise InvalidInputError(
+            f"solver={estimator.solver!r} solves for one lam at a time: give lam=..., or use 'parametric', "
+            "which knows the whole path."
+        )
+    _check_counting(estimator)
+    if isinstance(estimator.scoring, list | tuple | set | dict):
+        raise InvalidInputError("scoring must be one scorer, not several: choices are made by it.")
+    _check_model(estimator)
+
+
+def check_budget(budget: Any) -> None:
+    """Raise unless a budget is None or a number of at least 0, which may be infinite."""
+    if budget is not None and not _is_infinite(budget):
+        at_least_zero(budget, "budget")
+
+
+def check_scorer(estimator: BudgetPruneBase, scorer: Any) -> None:
+    """Raise if a scorer is known to ask for probabilities that nobody will have."""
+    has_slack = isinstance(estimator.slack, str) or estimator.slack > 0
+    asks_for = getattr(scorer, "_response_method", "predict")  # scikit-learn's scorers have it
+    ranks_by_probability = isinstance(scorer, RankingScorer) and hasattr(estimator, "predict_proba")
+    if has_slack and (asks_for != "predict" or ranks_by_probability):
+        raise InvalidInputError(PROBABILITIES)
+
+
+def check_estimate_possible(estimator: BudgetPruneBase, *, has_train: bool) -> None:
+    """Raise if errors are to be measured on the training rows of a frozen estimator, but there are none."""
+    is_frozen = isinstance(estimator.estimator, FrozenEstimator)
+    if is_frozen and not has_train and estimator.error in ("out-of-bag", "pooled"):
+        raise InvalidInputError(
+            f"error={estimator.error!r} needs the rows that the frozen estimator was trained on: write "
+            "fit(X_train, y_train, X_val=..., y_val=...), or use 'in-bag', 'held-out' or 'auto'."
+        )
+
+
+def check_queries(estimator: BudgetPruneBase, qid: Any) -> None:
+    """Raise if scores are about queries, but nobody said which row belongs to which."""
+    if qid is None and isinstance(estimator.scoring, RankingScorer):
+        raise InvalidInputError(
+            f"scoring={estimator.scoring!r} ranks documents within queries: pass fit(X, y, qid=...), the "
+            "query id of each row (and qid_val with X_val)."
+        )
+
+
+def between_zero_and_one(name: str, value: Any, *, ends: bool) -> None:
+    """Raise unless `value` is a number between 0 and 1, which count or not (`ends`)."""
+    try:
+        is_between = 0 <= value <= 1 if ends else 0 < value < 1
+    except TypeError:
+        is_between = False
+    if not is_between:
+        raise InvalidInputError(f"{name} must be a number between 0 and 1, not {value!r}.")
+
+
+def _check_counting(estimator: BudgetPruneBase) -> None:
+    one_of("counting", estimator.counting, ("full", "decided"))
+    slack, tolerance = estimator.slack, estimator._tolerance
+    if not (isinstance(slack, str) and slack == "auto") and not _is_slack(slack):
+        raise InvalidInputError(
+            f"slack must be a number of at least 0 and below 0.5, or 'auto', not {slack!r}."
+        )
+    if tolerance is not None:
+        at_least_zero(tolerance, "tolerance")
+    if estimator.counting == "full":
+        for name, value in (("slack", slack), ("tolerance", tolerance)):
+            if value not in (0, None):
+                raise InvalidInputError(
+                    f"{name}={value!r} is about predictions that stop early: it needs counting='decided'."
+                )
+    if slack == "auto" and estimator.lam is not None:
+        raise InvalidInputError("slack='auto' is chosen for a budget; with a lam, give a number.")
+    if slack != 0 and not estimator._by_class and not tolerance:
+        raise InvalidInputError(
+            f"slack={slack!r} does nothing without a tolerance: give tolerance=..., the width of an interval "
+            "of targets that is narrow enough."
+        )
+
+
+def _is_slack(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and 0 <= float(value) < 0.5
+
+
+def _check_model(estimator: BudgetPruneBase) -> None:
+    if estimator.estimator is None:
+        return
+    model = supported_model(estimator.estimator)
+    if hasattr(model, "__sklearn_tags__"):  # a Booster of another library has none
+        estimator._check_type(get_tags(model).estimator_type, type(model).__name__)
+
+
+def _is_infinite(budget: Any) -> bool:
+    """A search over budgets may end with no limit at all."""
+    return isinstance(budget, float | np.floating) and budget == np.inf
+
+
+def one_of(name: str, value: Any, options: tuple[Any, ...]) -> None:
+    """Raise unless `value` is one of the options."""
+    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
+        raise InvalidInputError(f"{name}={value!r} is unknown; use {', '.join(map(repr, options))}.")

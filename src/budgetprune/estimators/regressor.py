@@ -1,0 +1,118 @@
+"""`BudgetPruneRegressor`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.utils import check_array
+
+from budgetprune.errors import UnsupportedModelError
+from budgetprune.estimators import docs as _docs
+from budgetprune.estimators.base import BudgetPruneBase
+
+
+@_docs.regressor
+class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[misc]
+    """Predict numbers on a budget: prune an ensemble so that it errs little for what its features cost.
+
+    Every feature costs something to obtain when a prediction is made, and a trained ensemble asks for most of
+    them. `fit` grows the ensemble, prunes all its trees jointly and exactly (see `PruningProblem`), picks the
+    pruning for the budget, and refits the leaves that are left.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Notes
+    -----
+    {notes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_regression(500, n_features=10, n_informative=4, random_state=0)
+    >>> model = BudgetPruneRegressor(RandomForestRegressor(20), budget=3, random_state=0).fit(X, y)
+    >>> bool(model.acquisition_cost(X).mean() < 4)
+    True
+    >>> cheaper = model.with_budget(2.5)
+    >>> bool(cheaper.cost_ <= 2.5)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        costs: Any = None,
+        budget: float | None = None,
+        lam: float | None = None,
+        error: str = "auto",
+        loss: str | None = None,
+        refit: str | None = "auto",
+        ridge: float | str = "auto",
+        counting: str = "full",
+        slack: float | str = 0.0,
+        tolerance: float | None = None,
+        validation_fraction: float = 0.3,
+        scoring: Any = None,
+        solver: str = "parametric",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            costs=costs,
+            budget=budget,
+            lam=lam,
+            error=error,
+            loss=loss,
+            refit=refit,
+            ridge=ridge,
+            counting=counting,
+            slack=slack,
+            validation_fraction=validation_fraction,
+            scoring=scoring,
+            solver=solver,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.tolerance = tolerance
+
+    _by_class = False
+    _losses = ("squared",)
+    _refits = ("squared", "own")
+
+    def _default_estimator(self) -> Any:
+        return RandomForestRegressor()
+
+    def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
+        targets: NDArray[Any] = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        return targets
+
+    def _check_type(self, estimator_type: str | None, name: str) -> None:
+        if estimator_type == "classifier":
+            raise UnsupportedModelError(f"{name} predicts classes; use BudgetPruneClassifier for it.")
+
+    score = BudgetPruneBase.score  # the one of RegressorMixin knows no `scoring`
+
+    def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
+        return float(RegressorMixin.score(self, X, y, sample_weight))
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the target of each row; with a tolerance, what is answered once it is decided early."""
+        decided = self._decided_answers(X)
+        if decided is not None:
+            return decided
+        scores = self._scores(X)
+        return self._interpreter.answers(scores)

@@ -1,0 +1,1 @@
+"""One folder for each library whose models are imported or exported."""

@@ -1,0 +1,1 @@
+"""LightGBM: models and model files, in both directions."""

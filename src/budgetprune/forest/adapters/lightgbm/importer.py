@@ -1,0 +1,221 @@
+"""Importer for LightGBM's boosters and their scikit-learn wrappers, by name: the library is optional."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest.adapters.lightgbm import text as lightgbm_text
+from budgetprune.forest.adapters.lightgbm.objective import Objective, read_objective
+from budgetprune.forest.adapters.lightgbm.steps import Trees, find_steps
+from budgetprune.forest.adapters.lightgbm.text import ModelText
+from budgetprune.forest.damage import check_model
+from budgetprune.forest.forest import Forest
+from budgetprune.forest.registry import importer
+from budgetprune.forest.routing import ZERO
+from budgetprune.forest.topology import in_preorder
+
+
+@importer("lightgbm.LGBMClassifier", "lightgbm.LGBMRegressor", "lightgbm.LGBMRanker")
+def _from_wrapper(model: Any) -> Forest:
+    if not model.__sklearn_is_fitted__():
+        raise InvalidInputError(f"this {type(model).__name__} is not fitted; call its fit first.")
+    return _translate(model, model.booster_, getattr(model, "classes_", None))
+
+
+@importer("lightgbm.Booster")
+def _from_booster(model: Any) -> Forest:
+    return _translate(model, model, None)
+
+
+def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest:
+    # By itself it writes what `predict` uses: the trees up to the best iteration, if it stopped early.
+    text = lightgbm_text.parse(booster.model_to_string())
+    _refuse_other_trees(text)
+    objective = read_objective(text)
+    nodes, start, n_outputs = text.nodes, text.tree_start, text.n_outputs
+    n_trees = start.size - 1
+    order, parent, left, right = in_preorder(start, nodes.left, nodes.right)
+    feature, decision = nodes.feature[order], nodes.decision_type[order]
+    by_category = (decision & lightgbm_text.IS_CATEGORICAL).astype(np.bool_)
+    by_threshold = (left >= 0) & ~by_category
+    threshold = np.where(by_threshold, _around_zero(nodes.threshold[order]), np.nan)
+    missing, missing_left = _missing_values(threshold, decision, by_threshold)
+    own_sets = np.repeat(text.first_category_set, np.diff(start))
+    category_set = np.where(
+        by_category, np.nan_to_num(nodes.threshold[order]).astype(np.int64) + own_sets, -1
+    )
+    n_rows = nodes.n_rows[order]
+    penalty = _penalties(text, parent, feature, by_category)
+    trees = Trees(start, right, nodes.value[order], nodes.hessian[order], n_rows, penalty)
+    steps = find_steps(text, trees, objective.name)
+    return Forest(
+        tree_start=start,
+        parent=parent,
+        left=left,
+        right=right,
+        feature=feature.astype(np.int32),
+        threshold=threshold,
+        missing_left=missing_left,
+        category_set=category_set,
+        category_start=text.category_start,
+        category_bits=text.category_bits,
+        value=steps.value[:, np.newaxis],
+        # Rows, since weights are not recorded. Old versions count none in a tree that is a single leaf.
+        weight=np.where(n_rows > 0, n_rows, n_rows.max()),
+        class_weight=None,
+        variance=None,
+        tree_output=np.arange(n_trees, dtype=np.int32) % n_outputs,
+        base=steps.base,
+        divisor=n_trees / n_outputs if text.is_averaged else 1.0,
+        link=objective.link,
+        label_rule="likeliest" if objective.is_classifier else "argmax",
+        classes=_classes(model, objective, n_outputs, classes),
+        n_features=booster.num_feature(),
+        feature_names=_names(booster.feature_name()),
+        input_dtype=np.dtype(np.float64),
+        missing=missing,
+        origin=model,
+        origin_node=(order - np.repeat(start[:-1], np.diff(start))).astype(np.int32),
+        loss=objective.loss,
+        # Trees of a random forest all take the same step, from the base score.
+        tree_round=np.arange(n_trees, dtype=np.int32) // (n_trees if text.is_averaged else n_outputs),
+        split_gain=steps.split_gain,
+        categories=_categories(booster.pandas_categorical, text),
+    )
+
+
+def check_text(written: str) -> None:
+    """Check model text before LightGBM loads it: writing, it counts features without looking at bounds."""
+    text = lightgbm_text.parse(written)
+    _refuse_other_trees(text)
+    in_preorder(text.tree_start, text.nodes.left, text.nodes.right)
+
+
+def _refuse_other_trees(text: ModelText) -> None:
+    if text.tree_start.size < 2:
+        raise InvalidInputError("this LightGBM model has no trees; train it for at least one round.")
+    if text.is_linear:
+        raise UnsupportedModelError(
+            "this LightGBM model has linear trees (linear_tree=True): its leaves answer with linear "
+            "functions, which need features of their own. Train it without."
+        )
+    if text.parameters.get("boosting") == "dart":
+        raise UnsupportedModelError(
+            "this LightGBM model was trained with boosting='dart': its trees were dropped and weighted after "
+            "they were grown, so that what a split gains is no longer known. Train it with 'gbdt'."
+        )
+
+
+def _classes(
+    model: Any, objective: Objective, n_outputs: int, classes: NDArray[Any] | None
+) -> NDArray[Any] | None:
+    is_wrapper = classes is not None
+    if is_wrapper and not objective.is_classifier:
+        raise UnsupportedModelError(
+            f"this {type(model).__name__} was trained with an objective that gives no class probabilities "
+            f"({objective.name or 'one of your own'}); use 'binary' or 'multiclass'."
+        )
+    if not objective.is_classifier:
+        if n_outputs > 1:
+            raise UnsupportedModelError(
+                f"this LightGBM model adds up {n_outputs} scores for an objective of your own, and nothing "
+                "says what they mean; use 'multiclass'."
+            )
+        return None
+    n_classes = max(n_outputs, 2)
+    if classes is None:
+        return np.arange(n_classes)
+    if len(classes) != n_classes:
+        raise UnsupportedModelError(
+            f"this {type(model).__name__} knows {len(classes)} class(es), but its trees tell {n_classes} "
+            "apart; train it on rows of at least two classes."
+        )
+    return np.asarray(classes)
+
+
+def _names(names: list[str]) -> tuple[str, ...] | None:
+    """Names of the features, None if LightGBM has made them up."""
+    return None if names == [f"Column_{k}" for k in range(len(names))] else tuple(names)
+
+
+def _around_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move thresholds that are almost zero, so that all that LightGBM takes for zero goes where zero goes."""
+    almost = np.abs(threshold) <= ZERO
+    return np.where(almost, np.where(threshold >= 0, ZERO, np.nextafter(-ZERO, -np.inf)), threshold)
+
+
+def _missing_values(
+    threshold: NDArray[np.float64], decision: NDArray[np.int64], by_threshold: NDArray[np.bool_]
+) -> tuple[Literal["nan", "nan-or-zero"], NDArray[np.bool_]]:
+    """What counts as missing, and whether it goes left.
+
+    In LightGBM each split has its own notion of missing: NaN; or NaN and zero; or none, and then NaN is zero.
+    A category that is missing goes right.
+    """
+    kind = decision >> lightgbm_text.MISSING_SHIFT & 3
+    default_left = (decision & lightgbm_text.DEFAULT_LEFT).astype(np.bool_)
+    zero_left = threshold >= 0
+    left = by_threshold & np.where(kind == lightgbm_text.MISSING_NONE, zero_left, default_left)
+    if not np.any(by_threshold & (kind == lightgbm_text.MISSING_ZERO)):
+        return "nan", left
+    if np.any(by_threshold & (kind == lightgbm_text.MISSING_NAN) & (default_left != zero_left)):
+        raise UnsupportedModelError(
+            "some splits of this LightGBM model take zeros for missing values, and others do not; train all "
+            "rounds with the same zero_as_missing."
+        )
+    return "nan-or-zero", left
+
+
+def _penalties(
+    text: ModelText, parent: NDArray[np.int32], feature: NDArray[np.int64], by_category: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """The lambda in each node's step: larger below a split by more than one category."""
+    settings = {
+        key: float(text.parameters.get(key, 0.0)) for key in ("lambda_l2", "cat_l2", "max_cat_to_onehot")
+    }
+    n_bins = np.array([info.count(":") + 1 for info in text.header["feature_infos"].split(" ")])
+    # Checked against the largest feature that is tested; leaves test -1.
+    check_model(
+        n_bins.size > feature.max(), "what is known about the values of features does not cover all of them"
+    )
+    many = by_category & (n_bins[feature] > settings["max_cat_to_onehot"])
+    return np.where(many[parent] & (parent >= 0), settings["cat_l2"], 0.0) + settings["lambda_l2"]
+
+
+def _categories(known: list[list[Any]] | None, text: ModelText) -> tuple[tuple[Any, ...] | None, ...] | None:
+    """Which category has which number, for each feature that was a category column of a pandas table.
+
+    LightGBM lists them without saying for which columns. They are those that it was told to treat as
+    categories, unless their number differs (ordered categories are mere numbers to it), or numbers occur that
+    the list does not have; then nobody knows, and rows have to come with numbers.
+    """
+    if not known:
+        return None
+    infos = text.header["feature_infos"].split(" ")
+    listed = text.parameters.get("categorical_feature")
+    columns = [int(k) for k in listed.split(",")] if listed else []
+    check_model(
+        all(0 <= k < len(infos) for k in columns)
+        and all(isinstance(names, list) and all(map(_is_hashable, names)) for names in known),
+        "its lists of categories are about columns that it does not have",
+    )
+    categories: list[tuple[Any, ...] | None] = [None] * len(infos)
+    if len(columns) == len(known) and all(
+        _n_categories(infos[k]) <= len(names) for k, names in zip(columns, known, strict=True)
+    ):
+        for k, names in zip(columns, known, strict=True):
+            categories[k] = tuple(names)
+    return tuple(categories)
+
+
+def _is_hashable(category: Any) -> bool:
+    return not isinstance(category, list | dict)  # what JSON has beside numbers and strings
+
+
+def _n_categories(info: str) -> int:
+    """How many categories have a number; a range "[low:high]" and "none" are not about categories."""
+    return 1 + max(int(c) for c in info.split(":")) if info[0] not in "[n" else 0

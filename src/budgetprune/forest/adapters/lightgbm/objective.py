@@ -1,0 +1,64 @@
+"""What the scores of a LightGBM model mean."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest.adapters.lightgbm.text import ModelText
+
+
+class Objective(NamedTuple):
+    """What scores mean, by the name that LightGBM gives to what it makes small."""
+
+    name: str
+    link: Literal["identity", "logistic", "softmax", "exp"]
+    loss: Literal["squared", "logistic", "softmax", "poisson", "gamma"] | None
+
+    @property
+    def is_classifier(self) -> bool:
+        return self.link in ("logistic", "softmax")
+
+
+_OBJECTIVES = {
+    objective.name: objective
+    for objective in (
+        Objective("binary", "logistic", "logistic"),
+        Objective("multiclass", "softmax", "softmax"),
+        Objective("regression", "identity", "squared"),
+        Objective("poisson", "exp", "poisson"),
+        Objective("gamma", "exp", "gamma"),
+        Objective("tweedie", "exp", None),
+        *(
+            Objective(name, "identity", None)
+            for name in (
+                "regression_l1",
+                "huber",
+                "fair",
+                "quantile",
+                "mape",
+                "lambdarank",
+                "rank_xendcg",
+                "",
+            )
+        ),
+    )
+}
+
+
+def read_objective(text: ModelText) -> Objective:
+    """What the model's scores mean; refuse what no `Forest` can say."""
+    name, *settings = text.header.get("objective", "").split(" ")
+    if name not in _OBJECTIVES or "sqrt" in settings:
+        raise UnsupportedModelError(
+            f"LightGBM's objective {' '.join([name, *settings])!r} turns scores into answers in a way that "
+            "a Forest does not have. Supported are "
+            f"{', '.join(known for known in _OBJECTIVES if known)} and objectives of your own."
+        )
+    scale = next((word.partition(":")[2] for word in settings if word.startswith("sigmoid:")), "1")
+    if float(scale) != 1.0:
+        raise UnsupportedModelError(
+            f"this LightGBM model was trained with sigmoid={scale}: its probabilities are not the logistic "
+            "function of its scores. Train it with sigmoid=1."
+        )
+    return _OBJECTIVES[name]

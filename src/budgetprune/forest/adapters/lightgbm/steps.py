@@ -1,0 +1,157 @@
+"""What LightGBM's leaves tell of the steps that its trees took: base score, inner values and gains.
+
+A leaf answers with a shrunken Newton step, v = -eta G / (H + lambda), and the model text has v and H of every
+leaf to the last digit. So G is known at leaves, adds up at inner nodes, and gives them their own step and
+their gain. That is better than what is recorded there: inner values are rounded to six digits, and gains have
+penalties (CEGB, contributions of features) taken off, and lambda added to H.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.forest.adapters.lightgbm.text import ModelText
+from budgetprune.forest.topology import mean_of_leaves, sum_of_leaves
+
+# Leaves of these objectives are set to a quantile of the residuals after the tree was grown.
+RENEWED = ("regression_l1", "quantile", "mape")
+
+# With these settings, leaves are other things than Newton steps: bent, clipped, smoothed or constrained.
+_PLAIN_STEPS = {
+    "lambda_l1": "0",
+    "max_delta_step": "0",
+    "path_smooth": "0",
+    "monotone_constraints": "",
+    "use_quantized_grad": "0",
+}
+
+# Inner values are written with six digits.
+_WRITTEN = 1e-5
+
+
+class Trees(NamedTuple):
+    """The trees in pre-order, as LightGBM recorded them; arrays have one entry per node."""
+
+    start: NDArray[np.int64]
+    right: NDArray[np.int32]
+    value: NDArray[np.float64]
+    hessian: NDArray[np.float64]
+    n_rows: NDArray[np.float64]
+    penalty: NDArray[np.float64]  # lambda in the node's step
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        return np.asarray(self.right < 0)
+
+    def spread(self, per_tree: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give every node the number of its tree."""
+        return np.repeat(per_tree, np.diff(self.start))
+
+
+class Steps(NamedTuple):
+    base: NDArray[np.float64]
+    value: NDArray[np.float64]
+    split_gain: NDArray[np.float64] | None
+
+
+def find_steps(text: ModelText, trees: Trees, objective: str) -> Steps:
+    """Separate the base score from the steps, and give inner nodes values on the scale of the leaves.
+
+    Parameters
+    ----------
+    text : the model
+    trees : its trees in pre-order
+    objective : what LightGBM calls what it made small
+    """
+    # What says how much a leaf counts among others: rows where leaves are medians, curvature else.
+    is_newton = objective not in RENEWED and trees.hessian.any()
+    share = trees.hessian + trees.penalty if is_newton else trees.n_rows
+    base, shift = _base(text, trees, share)
+    recorded = trees.value - trees.spread(shift)
+    rate = _rates(text)
+    is_plain = is_newton and all(text.parameters.get(key) == usual for key, usual in _PLAIN_STEPS.items())
+    if is_plain and rate is not None:
+        value, gain = _newton(text, trees, recorded, rate, _curvature(text, objective))
+        is_inner = ~trees.is_leaf
+        is_inner[trees.start[:-1]] = False  # older versions record nothing at roots
+        error = np.abs(value - recorded)[is_inner]
+        if np.all(error <= _WRITTEN * np.abs(trees.value[is_inner]) + 1e-9 * np.abs(value).max()):
+            return Steps(base, value, gain)
+        is_newton = False  # somebody has changed the leaves (`refit`, `set_leaf_output`)
+    if is_newton:
+        return Steps(base, recorded, None)
+    return Steps(base, mean_of_leaves(trees.right, recorded[:, np.newaxis], trees.n_rows)[:, 0], None)
+
+
+def _base(
+    text: ModelText, trees: Trees, share: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Base score of each output, and how much of it is in each tree's values.
+
+    LightGBM starts from the best constant and hides it in the trees of the first round, or in every tree of a
+    random forest; it then calls their shrinkage 1. Gradients add up to 0 at that constant, so it is the mean
+    of a first tree's leaves, but for what a sample of the rows makes of it.
+    """
+    n_trees, n_outputs = text.shrinkage.size, text.n_outputs
+    is_first = np.arange(n_trees) < n_outputs
+    has_constant = text.parameters.get("boost_from_average") != "0"
+    holds = (
+        ((text.is_averaged | is_first) & (text.shrinkage == 1.0)) if has_constant else ~is_first & is_first
+    )
+    root = trees.start[:-1]
+    centre = mean_of_leaves(trees.right, trees.value[:, np.newaxis], share)[root, 0]
+    output = np.arange(n_trees) % n_outputs
+    n_holding = np.bincount(output, weights=holds, minlength=n_outputs)
+    constant = np.bincount(output, weights=centre * holds, minlength=n_outputs) / np.maximum(n_holding, 1)
+    # Some last bits less, so that nothing is rounded when the constant is taken off leaves and added again.
+    fraction, exponent = np.frexp(constant)
+    constant = np.ldexp(np.rint(np.ldexp(fraction, 40)), exponent - 40)
+    return constant * n_holding, np.where(holds, constant[output], 0.0)
+
+
+def _rates(text: ModelText) -> NDArray[np.float64] | None:
+    """Learning rate of each tree, None if it is not known for the first round, which calls it 1."""
+    rate = text.shrinkage.copy()
+    if text.is_averaged:
+        return rate
+    first, later = rate[: text.n_outputs], rate[text.n_outputs :]
+    is_hidden = first == 1.0
+    if is_hidden.any():
+        has_splits = np.diff(text.tree_start)[text.n_outputs :] > 1
+        known = later[has_splits][:1] if has_splits.any() else [text.parameters.get("learning_rate", np.nan)]
+        first[is_hidden] = np.float64(known[0])
+    return None if np.isnan(rate).any() else rate
+
+
+def _curvature(text: ModelText, objective: str) -> float:
+    """How much of the recorded second derivative is the loss's own: some are enlarged for shorter steps."""
+    if objective == "multiclass":
+        return (text.n_outputs - 1) / text.n_outputs
+    if objective == "poisson":
+        return float(np.exp(-float(text.parameters["poisson_max_delta_step"])))
+    return 1.0
+
+
+def _newton(
+    text: ModelText, trees: Trees, step: NDArray[np.float64], rate: NDArray[np.float64], curvature: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Steps and gains of all nodes, from the steps and second derivatives of the leaves."""
+    at_leaves = np.column_stack([step * (trees.hessian + trees.penalty), trees.hessian])
+    scaled, hessian = sum_of_leaves(trees.right, at_leaves).T  # scaled: -eta G
+    weight = hessian + trees.penalty
+    value = np.where(trees.is_leaf | (weight <= 0), step, scaled / np.where(weight > 0, weight, 1.0))
+    gradient = -scaled / trees.spread(rate)
+    divisor = text.shrinkage.size // text.n_outputs if text.is_averaged else 1
+    answer = value / divisor
+    loss = gradient * answer + curvature * hessian * answer**2 / 2
+
+    count = trees.n_rows[trees.start[:-1]]
+    if "goss" in (text.parameters.get("data_sample_strategy"), text.parameters.get("boosting")):
+        count = np.full(count.size, count.max())  # sampled rows are weighted to stand for all
+    split = np.flatnonzero(~trees.is_leaf)
+    gain = np.zeros(step.size)
+    gain[split] = loss[split] - loss[split + 1] - loss[trees.right[split]]
+    return value, gain / np.maximum(trees.spread(count), 1.0)

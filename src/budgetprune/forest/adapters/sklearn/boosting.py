@@ -1,0 +1,75 @@
+"""Importer for scikit-learn's gradient boosting of decision trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest.adapters.sklearn.common import about_model, boosting_fields, check_fitted, plant_trees
+from budgetprune.forest.forest import Forest
+from budgetprune.forest.registry import importer
+from budgetprune.forest.topology import mean_of_leaves
+
+
+@importer("sklearn.GradientBoostingClassifier", "sklearn.GradientBoostingRegressor")
+def _from_gradient_boosting(model: Any) -> Forest:
+    check_fitted(model)
+    if model.loss == "exponential":
+        raise UnsupportedModelError(
+            "a GradientBoostingClassifier with loss='exponential' turns a score s into the probability "
+            "expit(2 s), for which Forest has no link; train it with loss='log_loss'."
+        )
+    n_rounds, n_outputs = model.estimators_.shape
+    trees = list(model.estimators_.ravel())
+    order, _, fields = plant_trees(trees)
+    recorded = np.concatenate([tree.tree_.value[:, 0, :] for tree in trees])[order]
+    value = model.learning_rate * recorded
+    if model.loss == "squared_error":
+        split_gain = _gains(recorded[:, 0], fields, model.learning_rate)
+    else:
+        # What splits hold is the mean of the residuals; the leaves were given steps of another scale.
+        value, split_gain = mean_of_leaves(fields["right"], value, fields["weight"]), None
+    return Forest(
+        **fields,
+        **about_model(model),
+        **boosting_fields(model, "nonnegative", n_rounds, n_outputs),
+        value=value,
+        split_gain=split_gain,
+        base=_base(model),
+        missing="forbidden",
+    )
+
+
+def _base(model: Any) -> NDArray[np.float64]:
+    """The score before the first tree, as the model computes it: it must be the same for every row."""
+    init = model.init_
+    is_random = getattr(init, "strategy", None) == "stratified"
+    if type(init) not in (str, DummyClassifier, DummyRegressor) or is_random:
+        raise UnsupportedModelError(
+            f"this {type(model).__name__} starts from a {type(init).__name__} (init), whose answer differs "
+            "from row to row; train it with init=None or init='zero', or prune it and add the other model's "
+            "score yourself."
+        )
+    any_row = np.zeros((1, model.n_features_in_), dtype=np.float32)
+    base: NDArray[np.float64] = model._raw_predict_init(any_row)[0]
+    return base
+
+
+def _gains(mean: NDArray[np.float64], fields: dict[str, Any], learning_rate: float) -> NDArray[np.float64]:
+    """How much each split lowers half the squared error, per unit of the weight its tree was grown on.
+
+    A node's value before it is shrunken is the mean of its residuals, so the error that children explain and
+    their parent does not is their spread around its mean.
+    """
+    split = np.flatnonzero(fields["left"] >= 0)
+    weight, start = fields["weight"], fields["tree_start"]
+    total = np.repeat(weight[start[:-1]], np.diff(start))
+    gain = np.zeros(mean.size)
+    for child in (fields["left"][split], fields["right"][split]):
+        gain[split] += weight[child] * (mean[child] - mean[split]) ** 2
+    gain *= (learning_rate - learning_rate**2 / 2) / total
+    return gain

@@ -1,0 +1,1 @@
+"""XGBoost: models and model files, in both directions."""

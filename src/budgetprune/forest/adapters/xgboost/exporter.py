@@ -1,0 +1,108 @@
+"""Back to XGBoost: an ordinary Booster whose trees hold only the nodes that are left."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest.adapters.xgboost.model import PER_NODE, PER_SET, SavedModel, read_model
+
+if TYPE_CHECKING:
+    from budgetprune.forest.forest import Forest
+
+# What these say was measured on the trees before they were pruned; and scikit-learn's wrappers would take
+# the best round as an order to forget the ones after it.
+_STALE = ("best_iteration", "best_score")
+
+_NO_PARENT = 2**31 - 1
+
+
+def to_xgboost(forest: Forest) -> Any:
+    """Let XGBoost load the origin's own JSON, with the trees of `forest` in the place of its own."""
+    origin = forest.origin
+    if origin is None or not type(origin).__module__.startswith("xgboost."):
+        raise UnsupportedModelError(
+            "only a forest that came from an XGBoost model can go back: its origin is "
+            f"{'missing' if origin is None else type(origin).__name__}."
+        )
+    from xgboost import Booster
+
+    saved = read_model(origin)
+    _check_same_sum(forest, saved)
+    for t, tree in enumerate(saved.trees):
+        _prune_tree(forest, t, tree)
+    for name in _STALE:
+        saved.learner["attributes"].pop(name, None)
+    booster = Booster()
+    booster.load_model(bytearray(json.dumps(saved.document), "utf-8"))
+    return booster
+
+
+def _check_same_sum(forest: Forest, saved: SavedModel) -> None:
+    """A Booster of this origin adds up its trees and its base score, and knows its own link only."""
+    if forest.link != saved.objective.link:
+        raise UnsupportedModelError(
+            f"the origin turns scores into answers by its {saved.objective.link} link; "
+            f"this forest has the {forest.link} link."
+        )
+    if forest.divisor != 1.0 or not np.array_equal(forest.base, saved.base):
+        raise UnsupportedModelError(
+            f"the origin adds its trees to the base score {saved.base}; this forest adds its own to "
+            f"{forest.base} and divides by {forest.divisor}."
+        )
+    if forest.n_trees != len(saved.trees):
+        raise UnsupportedModelError(
+            f"the forest has {forest.n_trees} trees but its origin {len(saved.trees)}: was the origin "
+            "trained further since the forest was made of it?"
+        )
+
+
+def _prune_tree(forest: Forest, t: int, tree: dict[str, Any]) -> None:
+    """Cut the arrays of a tree in JSON to what the forest's tree `t` holds, and write its answers in.
+
+    XGBoost wants siblings next to each other; they stay so if the nodes that are left keep their old order.
+    """
+    nodes = slice(forest.tree_start[t], forest.tree_start[t + 1])
+    order = np.argsort(forest.origin_node[nodes])
+    kept = forest.origin_node[nodes][order]
+    is_split = forest.is_split[nodes][order]
+    answer = _single(forest.value[nodes, 0][order])
+
+    old = {field: np.asarray(tree[field])[kept] for field in PER_NODE}
+    new = {field: np.where(is_split, column, 0) for field, column in old.items()}
+    for side in ("left_children", "right_children"):
+        new[side] = np.where(is_split, np.searchsorted(kept, old[side]), -1)
+    new["parents"] = np.searchsorted(kept, old["parents"])
+    new["parents"][0] = _NO_PARENT
+    new["sum_hessian"] = old["sum_hessian"]
+    for field in ("split_conditions", "base_weights"):
+        new[field] = np.where(is_split, old[field], answer)
+    tree.update({field: column.tolist() for field, column in new.items()})
+    tree.update(_prune_sets(tree, kept, is_split))
+    tree["tree_param"].update(num_nodes=str(kept.size), num_deleted="0")
+
+
+def _single(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round to single precision, to numbers that are as short in JSON as XGBoost writes them itself."""
+    return value.astype(np.float32).astype(np.str_).astype(np.float64)
+
+
+def _prune_sets(
+    tree: dict[str, Any], kept: NDArray[np.int32], is_split: NDArray[np.bool_]
+) -> dict[str, list[int]]:
+    """Keep the sets of categories of the splits that are left."""
+    pruned: dict[str, list[int]] = {field: [] for field in PER_SET}
+    number = dict(zip(kept[is_split].tolist(), np.flatnonzero(is_split).tolist(), strict=True))
+    for node, segment, size in zip(
+        tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"], strict=True
+    ):
+        if node in number:
+            pruned["categories_nodes"].append(number[node])
+            pruned["categories_segments"].append(len(pruned["categories"]))
+            pruned["categories_sizes"].append(size)
+            pruned["categories"] += tree["categories"][segment : segment + size]
+    return pruned

@@ -1,0 +1,245 @@
+"""How XGBoost writes a model down, and which models we understand: the one place that knows, both ways."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest.adapters.xgboost.checks import check_ensemble, check_tree, reachable
+from budgetprune.forest.damage import check_model
+from budgetprune.losses import Loss
+
+# What a tree has per node, and what it has else. Another field could change where rows go, so it is refused.
+PER_NODE = (
+    "base_weights",
+    "default_left",
+    "left_children",
+    "loss_changes",
+    "parents",
+    "right_children",
+    "split_conditions",
+    "split_indices",
+    "split_type",
+    "sum_hessian",
+)
+PER_SET = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
+_TREE_FIELDS = {*PER_NODE, *PER_SET, "id", "tree_param"}
+
+# XGBoost keeps a base score that is a probability this far away from 0 and 1.
+_PROBABILITY_MARGIN = np.float32(1e-6)
+
+
+class Objective(NamedTuple):
+    """What the scores of a model mean, what it was trained to make small, and what its base score is."""
+
+    link: Literal["identity", "logistic", "softmax", "exp"]
+    loss: Loss | None
+    base: Literal["score", "probability", "mean"]
+    label_rule: Literal["argmax", "positive", "likeliest"] = "argmax"
+
+
+_NUMBER = Objective("identity", None, "score")
+
+_OBJECTIVES = {
+    "binary:logistic": Objective("logistic", "logistic", "probability", "likeliest"),
+    "binary:logitraw": Objective("logistic", "logistic", "score", "positive"),
+    "reg:logistic": Objective("logistic", "logistic", "probability", "likeliest"),
+    "multi:softprob": Objective("softmax", "softmax", "score", "likeliest"),
+    "multi:softmax": Objective("softmax", "softmax", "score"),
+    "reg:squarederror": Objective("identity", "squared", "score"),
+    "count:poisson": Objective("exp", "poisson", "mean"),
+    "reg:gamma": Objective("exp", "gamma", "mean"),
+    "reg:tweedie": Objective("exp", None, "mean"),
+    "reg:squaredlogerror": _NUMBER,
+    "reg:absoluteerror": _NUMBER,
+    "reg:quantileerror": _NUMBER,
+    "reg:pseudohubererror": _NUMBER,
+    "rank:pairwise": _NUMBER,
+    "rank:ndcg": _NUMBER,
+    "rank:map": _NUMBER,
+}
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model as its own JSON, cut to the trees that its `predict` uses, and what its scores mean."""
+
+    document: dict[str, Any]
+    booster: Any
+    objective: Objective
+    base: NDArray[np.float64]
+    n_classes: int
+
+    @property
+    def learner(self) -> dict[str, Any]:
+        learner: dict[str, Any] = self.document["learner"]
+        return learner
+
+    @property
+    def ensemble(self) -> dict[str, Any]:
+        ensemble: dict[str, Any] = self.learner["gradient_booster"]["model"]
+        return ensemble
+
+    @property
+    def n_features(self) -> int:
+        return int(self.learner["learner_model_param"]["num_feature"])
+
+    @property
+    def trees(self) -> list[dict[str, Any]]:
+        trees: list[dict[str, Any]] = self.ensemble["trees"]
+        return trees
+
+
+def read_model(model: Any) -> SavedModel:
+    """Let XGBoost write a fitted model down, and refuse what we would not predict as its `predict` does.
+
+    Parameters
+    ----------
+    model : xgboost.Booster or one of XGBoost's scikit-learn estimators
+    """
+    booster = _fitted_booster(model)
+    try:
+        document = json.loads(bytes(booster.save_raw("json")))
+    except ValueError as error:  # XGBoost's own error is one
+        reason = str(error).partition("Stack trace")[0].strip()
+        raise InvalidInputError(f"this {_name(model)} cannot be saved; is it fitted? ({reason})") from error
+    learner = document["learner"]
+    _check_kind(learner)
+    name = learner["objective"]["name"]
+    objective = _check_objective(model, name)
+    missing = getattr(model, "missing", None)
+    if missing is not None and not math.isnan(missing):
+        raise UnsupportedModelError(
+            f"this {_name(model)} takes {missing} for a missing value; budgetprune knows only NaN. Write NaN "
+            "into the rows, and train with missing=np.nan."
+        )
+    n_classes = 2 if objective.link == "logistic" else int(learner["learner_model_param"]["num_class"])
+    n_outputs = n_classes if objective.link == "softmax" else 1
+    _cut_to_best_round(model, learner["gradient_booster"]["model"])
+    n_trees = len(learner["gradient_booster"]["model"]["trees"])
+    if not n_trees:
+        raise UnsupportedModelError(f"this {_name(model)} has no trees; train it for at least one round.")
+    # Every round has a tree for each score, so a larger number is none that scores could be made of.
+    check_model(0 < n_outputs <= n_trees, f"{n_trees} trees cannot make {n_outputs} scores")
+    saved = SavedModel(document, booster, objective, _base(learner, objective, n_outputs), n_classes)
+    check_ensemble(saved.ensemble, n_outputs)
+    for t, tree in enumerate(saved.trees):
+        odd = set(tree) ^ _TREE_FIELDS
+        if odd:
+            raise UnsupportedModelError(
+                "this version of XGBoost stores trees in a way that budgetprune does not know "
+                f"({', '.join(sorted(odd))}); use a version of XGBoost that this budgetprune supports."
+            )
+        check_tree(t, tree, PER_NODE, saved.n_features)
+    return saved
+
+
+def check_document(document: dict[str, Any]) -> None:
+    """Check the trees of a model in JSON before XGBoost loads it; other kinds of boosters are left alone."""
+    learner = document["learner"]
+    if learner["gradient_booster"]["name"] != "gbtree":
+        return
+    n_features = int(learner["learner_model_param"]["num_feature"])
+    for t, tree in enumerate(learner["gradient_booster"]["model"]["trees"]):
+        if int(tree["tree_param"]["size_leaf_vector"]) <= 1:
+            check_tree(t, tree, PER_NODE, n_features)
+            reachable(t, *(np.asarray(tree[side]) for side in ("left_children", "right_children")))
+
+
+def _name(model: Any) -> str:
+    return type(model).__name__
+
+
+def _fitted_booster(model: Any) -> Any:
+    if not hasattr(model, "get_booster"):
+        return model
+    if not model.__sklearn_is_fitted__():
+        raise InvalidInputError(f"this {_name(model)} is not fitted; call its fit first.")
+    if getattr(model, "n_classes_", None) == 1:
+        raise UnsupportedModelError(
+            f"this {_name(model)} was trained on rows of a single class; "
+            "train it on rows of at least two classes."
+        )
+    return model.get_booster()
+
+
+def _check_kind(learner: dict[str, Any]) -> None:
+    kind = learner["gradient_booster"]["name"]
+    if kind != "gbtree":
+        why = "drops trees at random and weighs them anew" if kind == "dart" else "has no trees"
+        raise UnsupportedModelError(
+            f"a model with booster={kind!r} {why}; train it with booster='gbtree' to prune it."
+        )
+    ensemble = learner["gradient_booster"]["model"]
+    n_targets = int(learner["learner_model_param"]["num_target"])
+    if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in ensemble["trees"]):
+        raise UnsupportedModelError(
+            "a model with multi_strategy='multi_output_tree' has vectors at its leaves, which budgetprune "
+            "does not know; train it with multi_strategy='one_output_per_tree', and one model per target."
+        )
+    if n_targets > 1:
+        raise UnsupportedModelError(
+            f"this model predicts {n_targets} targets (or labels, or quantiles) at once; "
+            "train one model per target and prune each."
+        )
+
+
+def _check_objective(model: Any, name: str) -> Objective:
+    if name == "binary:hinge":
+        raise UnsupportedModelError(
+            "a model with objective='binary:hinge' answers with labels and has no probabilities; "
+            "train it with 'binary:logistic'."
+        )
+    if name not in _OBJECTIVES:
+        raise UnsupportedModelError(
+            f"cannot tell what the scores of a model with objective={name!r} mean. "
+            f"Supported are: {', '.join(_OBJECTIVES)}."
+        )
+    objective = _OBJECTIVES[name]
+    is_custom = callable(getattr(model, "objective", None))
+    classifies = objective.link in ("logistic", "softmax")
+    if "Classifier" in _name(model):
+        if is_custom or not classifies or name == "binary:logitraw":
+            raise UnsupportedModelError(
+                f"the labels of this {_name(model)} are scores above 0.5, because its objective "
+                f"({'a function of yours' if is_custom else name}) has no probabilities; train it with "
+                "'binary:logistic'. If labels should be scores above 0, pass model.get_booster()."
+            )
+    elif name == "reg:logistic" or (classifies and _name(model) != "Booster"):
+        raise UnsupportedModelError(
+            f"this {_name(model)} with objective={name!r} predicts a share between 0 and 1 as if it was any "
+            "number, which budgetprune does not know. If its targets are classes, train an XGBClassifier, or "
+            "a Booster with 'binary:logistic' or 'multi:softprob': they grow the same trees."
+        )
+    # A booster that was trained with somebody's own function names the objective it would have had else.
+    return objective._replace(loss=None) if is_custom else objective
+
+
+def _base(learner: dict[str, Any], objective: Objective, n_outputs: int) -> NDArray[np.float64]:
+    """Score of a row before any tree, in the steps and the precision in which XGBoost computes it."""
+    # A list since XGBoost 3.1, a number before.
+    base = np.atleast_1d(np.asarray(json.loads(learner["learner_model_param"]["base_score"]), np.float32))
+    if objective.base == "probability":
+        base = np.clip(base, _PROBABILITY_MARGIN, np.float32(1) - _PROBABILITY_MARGIN)
+        base = -np.log(np.float32(1) / base - np.float32(1))
+    elif objective.base == "mean":
+        base = np.log(base)
+    return np.broadcast_to(base, n_outputs).astype(np.float64)
+
+
+def _cut_to_best_round(model: Any, ensemble: dict[str, Any]) -> None:
+    """Forget the rounds after the best one where `predict` does: a plain Booster uses all of its trees."""
+    best = getattr(model, "best_iteration", None) if hasattr(model, "get_booster") else None
+    if best is not None:
+        check_model(best >= 0, f"its best round is {best}")
+        ensemble["iteration_indptr"] = ensemble["iteration_indptr"][: best + 2]
+        n_trees = ensemble["iteration_indptr"][-1]
+        ensemble["trees"] = ensemble["trees"][:n_trees]
+        ensemble["tree_info"] = ensemble["tree_info"][:n_trees]
+        ensemble["gbtree_model_param"]["num_trees"] = str(n_trees)

@@ -1,0 +1,346 @@
+"""Checks that the parts of a `Forest` fit together, so that kernels can index without looking.
+
+They run whenever a forest is made, from whatever: an importer, a pruning, a file that nobody vouches for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.utils.jit import njit
+
+if TYPE_CHECKING:
+    from budgetprune.forest.forest import Forest
+
+
+class NotAForestError(InvalidInputError):
+    """The parts of a `Forest` do not fit together."""
+
+
+ARRAYS: dict[str, Any] = {
+    "tree_start": np.int64,
+    "parent": np.int32,
+    "left": np.int32,
+    "right": np.int32,
+    "feature": np.int32,
+    "threshold": np.float64,
+    "missing_left": np.bool_,
+    "category_set": np.int32,
+    "category_start": np.int64,
+    "category_bits": np.uint32,
+    "value": np.float64,
+    "weight": np.float64,
+    "class_weight": np.float64,
+    "variance": np.float64,
+    "tree_output": np.int32,
+    "base": np.float64,
+    "classes": None,
+    "origin_node": np.int32,
+    "tree_round": np.int32,
+    "split_gain": np.float64,
+}
+
+_OPTIONAL = ("class_weight", "variance", "classes", "tree_round", "split_gain")
+TWO_DIMENSIONAL = ("value", "class_weight")
+# Far beyond all models, but safe for what predictions compute: answers are added up over trees, divided, and
+# scaled to integers by powers of two. Where they are squared, overflow is checked.
+LARGEST_SUM, LARGEST_WEIGHT = 1e304, 1e100
+_DIVISORS = (1e-3, 1e12)  # it is the number of trees, or 1
+_ANY = float(np.finfo(np.float64).max)
+_RANGES: dict[str, tuple[float, float]] = {
+    "value": (-LARGEST_SUM, LARGEST_SUM),
+    "base": (-LARGEST_SUM, LARGEST_SUM),
+    "weight": (0.0, LARGEST_WEIGHT),
+    "class_weight": (0.0, LARGEST_WEIGHT),
+    "variance": (-_ANY, _ANY),
+    "split_gain": (-_ANY, _ANY),
+}
+PER_NODE = (
+    "parent",
+    "left",
+    "right",
+    "feature",
+    "threshold",
+    "missing_left",
+    "category_set",
+    "value",
+    "weight",
+    "class_weight",
+    "variance",
+    "origin_node",
+    "split_gain",
+)
+
+# Which label rules a link has, and which link a loss: all that any importer or refit makes.
+LABEL_RULES = {
+    "identity": ("argmax",),
+    "softmax": ("argmax", "likeliest"),
+    "exp": ("argmax",),
+    "logistic": ("positive", "nonnegative", "likeliest"),
+}
+LINK_OF_LOSS = {
+    "squared": "identity",
+    "logistic": "logistic",
+    "softmax": "softmax",
+    "poisson": "exp",
+    "gamma": "exp",
+}
+MISSING = ("forbidden", "nan", "nan-or-zero")
+INPUT_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+
+# Rows are dense: one of more features takes 80 MB. A small file that claims more is damaged or hostile.
+_MOST_FEATURES = 10_000_000
+
+# What `first_misplaced` finds wrong, by its codes.
+_MISPLACED = {
+    1: "left and right must be -1 at leaves",
+    2: "left must be the next node (pre-order) at splits",
+    3: "right must come after the left subtree, where that ends",
+    4: "parent must be -1 at the first node of each tree and agree with left and right elsewhere",
+    5: "a tree must end where tree_start says that the next one begins",
+}
+
+
+def check_forest(forest: Forest) -> None:
+    """Raise InvalidInputError, naming the part, unless the parts describe trees in pre-order."""
+    _check_settings(forest)
+    _check_shapes(forest)
+    _check_trees(forest)
+    _check_categories(forest)
+    _check_outputs(forest)
+    _check_names(forest)
+    for name, (least, most) in _RANGES.items():
+        array = getattr(forest, name)
+        if array is not None and not _is_within(array, least, most):
+            is_fine = (array >= least) & (array <= most)
+            _require_nodes(forest, is_fine, f"{name} must be finite, and from {least:g} to {most:g}")
+    _check_sum(forest)
+
+
+def _check_settings(forest: Forest) -> None:
+    """Membership is tested in tuples: what a file holds instead of a word may have no hash."""
+    _require(
+        _is_number(forest.n_features, int | np.integer) and 1 <= forest.n_features <= _MOST_FEATURES,
+        f"n_features must be a whole number from 1 to {_MOST_FEATURES}",
+    )
+    _require(
+        _is_number(forest.divisor, int | float | np.number)
+        and _DIVISORS[0] <= forest.divisor <= _DIVISORS[1],
+        f"divisor must be a number from {_DIVISORS[0]:g} to {_DIVISORS[1]:g}",
+    )
+    _require(forest.link in tuple(LABEL_RULES), f"link must be one of {', '.join(LABEL_RULES)}")
+    _require(
+        forest.label_rule in LABEL_RULES[forest.link],
+        f"label_rule must be {' or '.join(LABEL_RULES[forest.link])} for a link that is {forest.link}",
+    )
+    _require(
+        forest.loss is None
+        or (forest.loss in tuple(LINK_OF_LOSS) and forest.link == LINK_OF_LOSS[forest.loss]),
+        f"loss must be None or one of {', '.join(LINK_OF_LOSS)}, with the link that belongs to it",
+    )
+    _require(forest.missing in MISSING, f"missing must be one of {', '.join(MISSING)}")
+    for name in ("input_dtype", "label_dtype"):
+        dtype = getattr(forest, name)
+        _require(isinstance(dtype, np.dtype) and dtype in INPUT_DTYPES, f"{name} must be float32 or float64")
+    _require(isinstance(forest.absent_is_missing, bool), "absent_is_missing must be True or False")
+
+
+def _check_shapes(forest: Forest) -> None:
+    n_nodes = np.size(forest.feature)
+    for name in ARRAYS:
+        array = getattr(forest, name)
+        if array is None:
+            _require(name in _OPTIONAL, f"{name} is missing")
+            continue
+        n_dimensions = 2 if name in TWO_DIMENSIONAL else 1
+        _require(array.ndim == n_dimensions, f"{name} must be {('one', 'two')[n_dimensions - 1]}-dimensional")
+        _require(
+            name not in PER_NODE or len(array) == n_nodes, f"{name} must have one entry per node ({n_nodes})"
+        )
+
+
+def _check_trees(forest: Forest) -> None:
+    start, feature, n_nodes = forest.tree_start, forest.feature, forest.n_nodes
+    _require(
+        start.size >= 2 and start[0] == 0 and start[-1] == n_nodes and bool(np.all(start[1:] > start[:-1])),
+        f"tree_start must grow from 0 to the number of nodes ({n_nodes})",
+    )
+    _require_nodes(forest, feature < forest.n_features, f"feature must be below {forest.n_features}")
+    _require_nodes(forest, feature >= -1, "feature must be -1 at leaves")
+    node, problem = first_misplaced(start, forest.parent, forest.left, forest.right, feature)
+    _require(problem == 0, f"{_MISPLACED.get(problem)} (wrong at node {node})")
+    by_threshold = (feature >= 0) & (forest.category_set < 0)
+    is_nan = np.isnan(forest.threshold)
+    _require_nodes(forest, ~(is_nan & by_threshold), "threshold must not be NaN at splits")
+    _require_nodes(forest, is_nan | by_threshold, "threshold must be NaN at leaves and splits by category")
+    _require(bool(forest.origin_node.min() >= 0), "origin_node must not be negative")
+
+
+@njit(cache=True)
+def first_misplaced(
+    tree_start: NDArray[np.int64],
+    parent: NDArray[np.int32],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    feature: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Find a node that is not where pre-order puts it, and what is wrong; code 0 if nothing is.
+
+    Backwards, both subtrees of a split are known before the split itself: the left one begins behind it, the
+    right one where the left one ends. `tree_start` must grow from 0 to the number of nodes; nothing else is
+    taken for granted, so nothing but these arrays' own places is read.
+    """
+    n_nodes = feature.size
+    end = np.empty(n_nodes, dtype=np.int64)  # the subtree of h is h, ..., end[h] - 1
+    for h in range(n_nodes - 1, -1, -1):
+        if feature[h] < 0:
+            if left[h] != -1 or right[h] != -1:
+                return h, 1
+            end[h] = h + 1
+            continue
+        if left[h] != h + 1:
+            return h, 2
+        if h + 1 == n_nodes or end[h + 1] == n_nodes or right[h] != end[h + 1]:
+            return h, 3
+        if parent[h + 1] != h or parent[right[h]] != h:
+            return h, 4
+        end[h] = end[right[h]]
+    for t in range(tree_start.size - 1):
+        root = tree_start[t]
+        if parent[root] != -1:
+            return root, 4
+        if end[root] != tree_start[t + 1]:
+            return root, 5
+    return -1, 0
+
+
+def _check_categories(forest: Forest) -> None:
+    own, start = forest.category_set, forest.category_start
+    _require(
+        bool(own.max() < start.size - 1 and own.min() >= -1),
+        "category_set must number a set between category_start's entries, or be -1",
+    )
+    _require(not np.any((own >= 0) & (forest.feature < 0)), "category_set must be -1 at leaves")
+    _require(
+        bool(start.size >= 1 and start[0] == 0 and np.all(start[1:] >= start[:-1]))
+        and int(start[-1]) == forest.category_bits.size,
+        "category_start must begin with 0, never fall, and end at the length of category_bits",
+    )
+
+
+def _check_outputs(forest: Forest) -> None:
+    output, n_outputs, n_values = forest.tree_output, forest.n_outputs, forest.value.shape[1]
+    _require(n_outputs >= 1, "base must have an entry for each output, and there is no output without")
+    _require(output.size == forest.n_trees, f"tree_output must have one entry per tree ({forest.n_trees})")
+    _require(
+        bool(output.max() < n_outputs and output.min() >= -1),
+        f"tree_output must be below {n_outputs}, the number of outputs, or -1",
+    )
+    _require(
+        n_values == n_outputs or (n_values == 1 and bool(output.min() >= 0)),
+        f"value must have {n_outputs} columns, one per output, where a tree feeds all outputs, and else 1",
+    )
+    rounds = forest.tree_round
+    _require(
+        rounds is None
+        or (rounds.size == forest.n_trees and bool(rounds[0] >= 0 and np.all(rounds[1:] >= rounds[:-1]))),
+        f"tree_round must have one entry per tree ({forest.n_trees}), none negative, and never fall",
+    )
+    classes = forest.classes
+    _require(
+        forest.class_weight is None
+        or forest.class_weight.shape[1:] == (None if classes is None else classes.size,),
+        "class_weight must have one column per class",
+    )
+    _require(
+        classes is None or len(set(classes.tolist())) == classes.size, "classes must differ from each other"
+    )
+    if classes is None:
+        _require(
+            n_outputs == 1 and forest.link in ("identity", "exp"),
+            "without classes there is one output, and link must be identity or exp",
+        )
+    elif forest.link == "logistic":
+        _require(n_outputs == 1 and classes.size == 2, "a logistic link needs one output and two classes")
+    else:
+        _require(
+            n_outputs == classes.size and forest.link != "exp",
+            "there must be as many outputs as classes, and link must be identity or softmax",
+        )
+
+
+def _check_sum(forest: Forest) -> None:
+    """The largest score that there can be, before it is divided, must be far from overflow."""
+    at_node = np.maximum(forest.value.max(axis=1), -forest.value.min(axis=1))
+    with np.errstate(over="ignore"):
+        largest = np.maximum.reduceat(at_node, forest.tree_start[:-1]).sum() + np.abs(forest.base).sum()
+    _require(bool(largest <= LARGEST_SUM), f"value and base must add up to at most {LARGEST_SUM:g}")
+
+
+def _check_names(forest: Forest) -> None:
+    names, categories = forest.feature_names, forest.categories
+    _require(
+        names is None or (isinstance(names, tuple) and len(names) == forest.n_features),
+        f"feature_names must name all {forest.n_features} features",
+    )
+    _require(
+        names is None or (all(isinstance(name, str) for name in names) and len(set(names)) == len(names)),
+        "feature_names must be texts that differ from each other",
+    )
+    _require(
+        categories is None or (isinstance(categories, tuple) and len(categories) == forest.n_features),
+        f"categories must have one entry for each of {forest.n_features} features",
+    )
+    _require(
+        categories is None or all(own is None or isinstance(own, tuple) for own in categories),
+        "categories must have None or a tuple for each feature",
+    )
+
+
+def check_keep(forest: Forest, keep: ArrayLike) -> NDArray[np.bool_]:
+    """Return `keep` as a mask if it is a pruning: a set of splits that is closed under "parent"."""
+    mask = np.asarray(keep)
+    if mask.dtype != np.bool_ or mask.shape != (forest.n_nodes,):
+        raise InvalidInputError(
+            f"keep must be a bool mask of shape ({forest.n_nodes},), one per node, "
+            f"not {mask.dtype} of shape {mask.shape}."
+        )
+    leaves = np.flatnonzero(mask & ~forest.is_split)
+    if leaves.size:
+        raise InvalidInputError(f"keep marks node {leaves[0]}, which is a leaf; only splits can stay splits.")
+    orphans = np.flatnonzero(mask & (forest.parent >= 0) & ~mask[forest.parent])
+    if orphans.size:
+        raise InvalidInputError(
+            f"keep marks node {orphans[0]} but not its parent {forest.parent[orphans[0]]}; "
+            "a split can stay only if its parent stays."
+        )
+    return mask
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _is_within(array: NDArray[Any], least: float, most: float) -> bool:
+    # NaN is the minimum of an array that has any, and is in no range. This needs no mask of the array's size.
+    return array.size == 0 or bool(array.min() >= least and array.max() <= most)
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise NotAForestError(f"these arrays are no forest: {what}.")
+
+
+def _require_nodes(forest: Forest, is_fine: NDArray[np.bool_], what: str) -> None:
+    """Require something of every row of an array; name the first node that is wrong, if rows are nodes."""
+    if np.all(is_fine):
+        return
+    if len(is_fine) == forest.n_nodes:
+        h = int(np.argmin(is_fine.reshape(len(is_fine), -1).all(axis=1)))
+        tree = int(np.searchsorted(forest.tree_start, h, side="right")) - 1
+        what += f" (wrong at node {h}, in tree {tree})"
+    raise NotAForestError(f"these arrays are no forest: {what}.")

@@ -1,0 +1,53 @@
+"""Who translates which model: importers register here under the name of the class they understand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest.damage import errors_as_damage
+
+if TYPE_CHECKING:
+    from budgetprune.forest.forest import Forest
+
+Importer = Callable[[Any], "Forest"]
+
+_importers: dict[str, Importer] = {}
+
+
+def importer(*names: str) -> Callable[[Importer], Importer]:
+    """Register a function as the importer of the classes called `names` ("library.Class").
+
+    Names instead of classes: a library that is not installed needs no import to be known. And exact names
+    instead of `isinstance`: a subclass may predict differently, and our copy would silently disagree with it.
+    """
+
+    def register(function: Importer) -> Importer:
+        _importers.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def import_model(model: Any) -> Forest:
+    """Hand the model to the importer of its class; a model that it cannot read is damaged."""
+    check_supported(model)
+    with errors_as_damage(type(model).__name__):
+        return _importers[_full_name(model)](model)
+
+
+def check_supported(model: Any) -> None:
+    """Raise unless the class of a model, fitted or not, has an importer."""
+    name = _full_name(model)
+    if name not in _importers:
+        raise UnsupportedModelError(
+            f"cannot turn a {name} into a Forest. Supported are these classes, but not their subclasses: "
+            f"{', '.join(sorted(_importers))}. If the model is wrapped in a pipeline or a search, pass the "
+            "fitted model inside it."
+        )
+
+
+def _full_name(model: Any) -> str:
+    kind = type(model)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"

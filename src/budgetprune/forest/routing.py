@@ -1,0 +1,225 @@
+"""Kernels that send rows down the trees and add up what the trees answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+
+from budgetprune.forest.packed import PackedTrees
+from budgetprune.utils.jit import njit, prange
+
+# What LightGBM calls zero where zeros mean "missing", a float32; no other library has that notion.
+ZERO = float(np.float32(1e-35))
+
+# Rows that a thread sends down a tree together, at most: many share a node, and a column fits in the cache.
+CHUNK = 8192
+
+# Rows at a node that are too few to be worth a partition.
+FEW = 4
+
+
+@njit(cache=True, inline="always")
+def is_below(x: Any, threshold: Any, missing_left: Any) -> Any:
+    """Does `x` go left at a threshold? A missing value goes to the side the split remembers."""
+    return (x <= threshold) | (missing_left & np.isnan(x))
+
+
+# Inlined by numba: LLVM leaves calls with so many arrays alone, and a call per step costs a factor of four.
+@njit(cache=True, inline="always")
+def goes_left(
+    x: Any,
+    h: Any,
+    threshold: NDArray[np.float64],
+    missing_left: NDArray[np.bool_],
+    category_set: NDArray[np.int32],
+    category_start: NDArray[np.int64],
+    category_bits: NDArray[np.uint32],
+    zero_is_missing: bool,
+) -> bool:
+    """Does a row whose value of the tested feature is `x` go left at split `h`?
+
+    A missing value goes to the side the split remembers; a value goes left if `x <= threshold`, a category if
+    it is in the split's set. Categories that the set has no bit for, negative ones too, go right.
+    """
+    s = category_set[h]
+    if s >= 0:
+        if np.isnan(x):
+            return bool(missing_left[h])
+        return has_category(x, category_bits[category_start[s] : category_start[s + 1]])
+    # No branch: with one more, numba counts references to all arrays at every step.
+    is_zero = zero_is_missing & (abs(x) <= ZERO)
+    return bool((is_zero & missing_left[h]) | ((not is_zero) & is_below(x, threshold[h], missing_left[h])))
+
+
+@njit(cache=True)
+def has_category(x: Any, bits: NDArray[np.uint32]) -> bool:
+    """Is `x` the number of a category in the set? Bit `c % 32` of word `c // 32` says so for category `c`."""
+    if not 0 <= x < 32 * bits.size:
+        return False
+    category = np.int64(x)
+    return bool(bits[category >> 5] >> np.uint32(category & 31) & np.uint32(1))
+
+
+@njit(cache=True)
+def find_leaf(row: NDArray[Any], h: Any, trees: PackedTrees) -> Any:
+    """Follow one row from node `h` to the leaf where it stops."""
+    node = trees.node[h]
+    while node["feature"] >= 0:
+        x = row[node["feature"]]
+        left = x <= node["threshold"]
+        if np.isnan(x) | np.isnan(node["threshold"]):
+            left = goes_left(
+                x,
+                h,
+                trees.threshold,
+                trees.missing_left,
+                trees.category_set,
+                trees.category_start,
+                trees.category_bits,
+                trees.zero_is_missing,
+            )
+        h = np.int64(node["child"][np.uint8(left)])
+        node = trees.node[h]
+    return h
+
+
+@njit(cache=True)
+def partition_at_threshold(
+    rows: NDArray[np.uint32],
+    went_right: NDArray[np.uint32],
+    column: NDArray[Any],
+    threshold: float,
+    missing_left: bool,
+) -> int:
+    """Move the rows that go left to the front; return how many these are."""
+    n_left = n_right = 0
+    for q in range(rows.size):
+        i = rows[q]
+        is_left = is_below(column[i], threshold, missing_left)
+        # Written to both sides, kept on one: no branch that the processor could guess wrong.
+        rows[n_left] = went_right[n_right] = i
+        n_left += is_left
+        n_right += not is_left
+    for q in range(n_right):
+        rows[n_left + q] = went_right[q]
+    return n_left
+
+
+@njit(cache=True)
+def sort_by_leaf(
+    rows: NDArray[Any], columns: NDArray[Any], root: Any, trees: PackedTrees
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
+    """Send rows down one tree, those that are at a node together: the node is read once for all of them.
+
+    Parameters
+    ----------
+    rows, columns : the same numbers, by row and by feature
+    root : int
+    trees : PackedTrees
+
+    Returns
+    -------
+    order, leaf, stop : arrays
+        The rows ``order[stop[j - 1]:stop[j]]`` reach ``leaf[j]``.
+    """
+    n_rows = rows.shape[0]
+    order = np.arange(n_rows).astype(np.uint32)
+    went_right = np.empty_like(order)
+    # Leaves fill these from the front, nodes whose rows have yet to move on from the back, leftmost first.
+    # Each has a row of its own at least, so they never meet.
+    reached, stop = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    n_leaves, top, start = 0, n_rows - 1, 0
+    reached[top], stop[top] = root, n_rows
+    while start < n_rows:
+        h, end = reached[top], stop[top]
+        node = trees.node[h]
+        top += 1
+        if node["feature"] < 0:
+            reached[n_leaves], stop[n_leaves] = h, end
+            n_leaves, start = n_leaves + 1, end
+        elif end - start <= FEW or np.isnan(node["threshold"]):
+            for q in range(start, end):
+                reached[n_leaves], stop[n_leaves] = find_leaf(rows[order[q]], h, trees), q + 1
+                n_leaves += 1
+            start = end
+        else:
+            column = columns[node["feature"]]
+            middle = start + partition_at_threshold(
+                order[start:end], went_right, column, node["threshold"], trees.missing_left[h]
+            )
+            if middle < end:
+                top -= 1
+                reached[top], stop[top] = node["child"][0], end
+            if start < middle:
+                top -= 1
+                reached[top], stop[top] = node["child"][1], middle
+    return order, reached[:n_leaves], stop[:n_leaves]
+
+
+def chunk_bounds(n_rows: int) -> NDArray[np.int64]:
+    """Divide rows evenly into chunks, as many for each thread."""
+    n_threads = get_num_threads()
+    n_chunks = min(n_rows, n_threads * (1 + (n_rows - 1) // (n_threads * CHUNK)))
+    return np.arange(n_chunks + 1) * n_rows // n_chunks
+
+
+@njit(cache=True, parallel=True)
+def find_leaves(X: NDArray[Any], bounds: NDArray[np.int64], trees: PackedTrees) -> NDArray[np.int32]:
+    """Find the leaf of every row in every tree."""
+    leaves = np.empty((X.shape[0], trees.tree_start.size - 1), dtype=np.int32)
+    for c in prange(bounds.size - 1):
+        rows = X[bounds[c] : bounds[c + 1]]
+        columns = rows.T.copy()
+        for t in range(trees.tree_start.size - 1):
+            order, leaf, stop = sort_by_leaf(rows, columns, trees.tree_start[t], trees)
+            start = 0
+            for j in range(leaf.size):
+                for q in range(start, stop[j]):
+                    leaves[bounds[c] + order[q], t] = leaf[j]
+                start = stop[j]
+    return leaves
+
+
+@njit(cache=True)
+def add_values(
+    scores: NDArray[np.float64],
+    order: NDArray[np.uint32],
+    leaf: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    value: NDArray[np.float64],
+    output: int,
+) -> None:
+    """Add what one tree answers; `output` -1: to all outputs."""
+    start = 0
+    for j in range(leaf.size):
+        for q in range(start, stop[j]):
+            if output >= 0:
+                scores[order[q], output] += value[leaf[j], 0]
+            else:
+                for k in range(scores.shape[1]):
+                    scores[order[q], k] += value[leaf[j], k]
+        start = stop[j]
+
+
+@njit(cache=True, parallel=True)
+def sum_values(
+    X: NDArray[Any],
+    bounds: NDArray[np.int64],
+    trees: PackedTrees,
+    value: NDArray[np.float64],
+    tree_output: NDArray[np.int32],
+    base: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Add what the trees answer to the base score, tree after tree: the order decides the last bits."""
+    scores = np.empty((X.shape[0], base.size))
+    for c in prange(bounds.size - 1):
+        rows, chunk = X[bounds[c] : bounds[c + 1]], scores[bounds[c] : bounds[c + 1]]
+        columns = rows.T.copy()
+        chunk[:] = base
+        for t in range(trees.tree_start.size - 1):
+            order, leaf, stop = sort_by_leaf(rows, columns, trees.tree_start[t], trees)
+            add_values(chunk, order, leaf, stop, value, tree_output[t])
+    return scores

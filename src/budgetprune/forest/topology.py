@@ -1,0 +1,203 @@
+"""Kernels that know only the shape of the trees: who is whose child."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest.damage import check_model, check_nodes
+from budgetprune.utils.jit import njit
+
+
+def in_preorder(
+    tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Renumber the nodes so that a subtree is a contiguous range and a left child follows its parent.
+
+    Trees grown best-first (`max_leaf_nodes`) number their nodes as they were found; the rest of the package
+    relies on pre-order. Every importer passes through here, so this is where links are checked: it raises
+    InvalidInputError unless every node but the root is the child of one split, and the root leads to it.
+
+    Parameters
+    ----------
+    tree_start : offsets of each tree's nodes; a tree's root is its first node
+    left, right : numbers of the children within their tree, -1 at leaves
+
+    Returns
+    -------
+    order : the old absolute number of each node
+    parent, left, right : the new absolute numbers, -1 where there is none
+    """
+    _check_children(tree_start, left, right)
+    shift = np.repeat(tree_start[:-1], np.diff(tree_start))
+    left, right = (np.where(child >= 0, child + shift, -1) for child in (left, right))
+    _check_parents(tree_start, left, right)
+    # Nodes have one parent and roots have none, so a walk from the roots meets no node twice.
+    order = preorder(tree_start, left, right)
+    if order.size < left.size:
+        is_reached = np.zeros(left.size, dtype=np.bool_)
+        is_reached[order] = True
+        check_nodes(tree_start, is_reached, "cannot be reached from the root: links above it form a cycle")
+    new_number = np.empty(order.size + 1, dtype=np.int32)
+    new_number[order] = np.arange(order.size)
+    new_number[-1] = -1  # "no node" (-1) stays "no node"
+    new_left, new_right = new_number[left[order]], new_number[right[order]]
+    split = np.flatnonzero(new_left >= 0)
+    parent = np.full(order.size, -1, dtype=np.int32)
+    parent[new_left[split]] = parent[new_right[split]] = split
+    return order, parent, new_left, new_right
+
+
+def _check_children(tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+    """Children must be in range: the walk indexes with them."""
+    size = np.diff(tree_start)
+    check_model(size.size > 0 and int(size.min()) > 0, "it has no trees, or a tree without nodes")
+    n_nodes = int(tree_start[-1])
+    check_model(
+        tree_start[0] == 0 and n_nodes < 2**31 and left.size == right.size == n_nodes,
+        f"its trees have {left.size} nodes, but their sizes add up to {n_nodes}",
+    )
+    n_siblings = np.repeat(size, size)
+    for side, child in (("left", left), ("right", right)):
+        is_fine = (child == -1) | ((child > 0) & (child < n_siblings))
+        check_nodes(tree_start, is_fine, f"has the {side} child {{}}, which is no node below it", child)
+    check_nodes(tree_start, (left < 0) == (right < 0), "has one child only")
+
+
+def _check_parents(tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+    """Every node but the root is the child of one split; children are absolute numbers in range."""
+    is_split = left >= 0
+    n_parents = np.bincount(np.concatenate([left[is_split], right[is_split]]), minlength=left.size)
+    expected = np.ones(left.size, dtype=np.int64)
+    expected[tree_start[:-1]] = 0
+    check_nodes(tree_start, n_parents == expected, "is the child of {} splits, not of one", n_parents)
+
+
+@njit(cache=True)
+def preorder(
+    tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """List the nodes that the roots lead to: a node, then its left subtree, then its right one.
+
+    No node may be the child of two splits, and no root the child of any.
+    """
+    order = np.empty(left.size, dtype=np.int64)
+    waiting = np.empty(left.size, dtype=np.int64)
+    n_done = 0
+    for t in range(tree_start.size - 1):
+        waiting[0] = tree_start[t]
+        n_waiting = 1
+        while n_waiting > 0:
+            n_waiting -= 1
+            h = waiting[n_waiting]
+            order[n_done] = h
+            n_done += 1
+            if left[h] >= 0:
+                waiting[n_waiting] = right[h]
+                waiting[n_waiting + 1] = left[h]
+                n_waiting += 2
+    return order[:n_done]
+
+
+def links_in_preorder(
+    tree_start: NDArray[np.int64], is_split: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Find out who is whose child: in pre-order, that follows from which nodes are splits.
+
+    Parameters
+    ----------
+    tree_start : offsets of each tree's nodes
+    is_split : of each node; from a file, say, so it may describe no trees at all
+
+    Returns
+    -------
+    parent, left, right : numbers of nodes, -1 where there is none
+    """
+    n_nodes = is_split.size
+    is_good = tree_start.size > 1 and n_nodes < 2**31 and tree_start[0] == 0 and tree_start[-1] == n_nodes
+    if is_good and np.all(tree_start[1:] > tree_start[:-1]):
+        parent, left, right = (np.full(n_nodes, -1, dtype=np.int32) for _ in range(3))
+        if link(tree_start, is_split, parent, left, right):
+            return parent, left, right
+    raise InvalidInputError("these arrays are no forest: their nodes make no trees in pre-order.")
+
+
+@njit(cache=True)
+def link(
+    tree_start: NDArray[np.int64],
+    is_split: NDArray[np.bool_],
+    parent: NDArray[np.int32],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+) -> bool:
+    """Fill in parents and children; False if a tree has too many nodes, or too few."""
+    waiting = np.empty(is_split.size, dtype=np.int32)  # splits without a right child
+    for t in range(tree_start.size - 1):
+        n_waiting = 0
+        for h in range(tree_start[t], tree_start[t + 1]):
+            if h > tree_start[t]:
+                if n_waiting == 0:
+                    return False
+                above = waiting[n_waiting - 1]
+                parent[h] = above
+                if left[above] < 0:
+                    left[above] = h
+                else:
+                    right[above] = h
+                    n_waiting -= 1
+            if is_split[h]:
+                waiting[n_waiting] = h
+                n_waiting += 1
+        if n_waiting > 0:
+            return False
+    return True
+
+
+@njit(cache=True)
+def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Count the splits above each node; parents must come before their children."""
+    depth = np.zeros(parent.size, dtype=np.int32)
+    for h in range(parent.size):
+        if parent[h] >= 0:
+            depth[h] = depth[parent[h]] + 1
+    return depth
+
+
+@njit(cache=True)
+def mean_of_leaves(
+    right: NDArray[np.int32], value: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give inner nodes the mean of the leaves below them, where a library keeps no value that fits leaves.
+
+    Parameters
+    ----------
+    right : right child of each node of trees in pre-order, -1 at leaves
+    value : of shape (n_nodes, n_values); only the leaves' entries are read
+    weight : of each node; only the leaves' entries are read
+
+    Returns
+    -------
+    A copy of `value` with weighted means at inner nodes, plain means of both children where no leaf below
+    has any weight.
+    """
+    mean = value.copy()
+    below = weight.astype(np.float64)
+    for h in range(right.size - 1, -1, -1):  # children come after their parents
+        if right[h] >= 0:
+            a, b = h + 1, right[h]
+            below[h] = below[a] + below[b]
+            share = below[a] / below[h] if below[h] > 0.0 else 0.5
+            for k in range(value.shape[1]):
+                mean[h, k] = share * mean[a, k] + (1.0 - share) * mean[b, k]
+    return mean
+
+
+@njit(cache=True)
+def sum_of_leaves(right: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up, for every node of trees in pre-order, what the leaves below it have; a leaf keeps its own."""
+    total = amount.copy()
+    for h in range(right.size - 1, -1, -1):
+        if right[h] >= 0:
+            total[h] = total[h + 1] + total[right[h]]
+    return total

@@ -1,0 +1,66 @@
+"""`BudgetModel`: the point that was chosen, the path it is on, and how it came about."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.model.about import About
+from budgetprune.model.sections import about_of, path_of, sections_of
+from budgetprune.path import PruningPath
+from budgetprune.persistence.container import blamed_on
+from budgetprune.persistence.model_file import load_model_and_sections
+from budgetprune.predictor import BudgetPredictor
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetModel:
+    """Keep a model together with all that is needed to defend it: what else could have been chosen.
+
+    Attributes
+    ----------
+    predictor : BudgetPredictor
+        The chosen point, with refitted leaves, prices and settings. It predicts on its own.
+    path : PruningPath or None
+        All other points, with leaves as grown, and the unpruned forest. None if the file holds none.
+    about : About or None
+    """
+
+    predictor: BudgetPredictor
+    path: PruningPath | None = None
+    about: About | None = None
+
+    def __post_init__(self) -> None:
+        if self.path is None:
+            return
+        own, whole = self.predictor.forest, self.path.forest
+        if (
+            _answers_and_features(own) != _answers_and_features(whole)
+            or self.path.source_names != self.predictor.source_names
+        ):
+            raise InvalidInputError(
+                "the path is not the one that the model is on: they have other features, classes or sources."
+            )
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write all of it to one file without pickle, which `BudgetPredictor.load` reads as well."""
+        predictor = self.predictor
+        has_more = self.path is not None or self.about is not None
+        further = sections_of(predictor.forest, self.path, self.about) if has_more else None
+        predictor._save(file, further)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> BudgetModel:
+        """Read what `save`, or `BudgetPredictor.save`, wrote. It is safe with any file."""
+        parts, staged, sections = load_model_and_sections(file)
+        with blamed_on(file):
+            predictor = BudgetPredictor._restored(*parts, staged)
+            path = path_of(sections, predictor.forest, predictor.source_names)
+            return cls(predictor, path, about_of(sections))
+
+
+def _answers_and_features(forest: Forest) -> tuple[object, ...]:
+    classes = None if forest.classes is None else forest.classes.tolist()
+    return forest.n_features, forest.feature_names, classes

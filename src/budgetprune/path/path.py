@@ -1,0 +1,346 @@
+"""`PruningPath`: every optimal pruning, as one number per node."""
+
+from __future__ import annotations
+
+import operator
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from budgetprune.errors import BudgetWarning, InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.problem import Certificate, PruningProblem
+from budgetprune.problem.checks import all_at_least_zero, at_least_zero, check_critical_lambda
+from budgetprune.problem.pruning import Pruning
+from budgetprune.problem.tradeoff import sum_of_kept
+from budgetprune.utils.arrays import frozen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from budgetprune.path.decided import DecidedCosts
+
+# Costs that differ by less than this fraction are the same to a budget.
+ROUNDING = 1e-9
+
+ARRAYS: dict[str, Any] = {
+    "critical_lambda": np.float64,
+    "lam": np.float64,
+    "error": np.float64,
+    "cost": np.float64,
+    "n_splits": np.int64,
+    "objective": np.float64,
+    "bound": np.float64,
+    "gap": np.float64,
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PruningPath:
+    """Answer "what does each budget buy?" for all budgets: the prunings that are best at some lambda.
+
+    Optimal prunings are nested: a split that is pruned at one lambda stays pruned at every larger one. So the
+    whole path is one number per node, and the pruning at `lam` keeps the splits ``critical_lambda > lam``.
+
+    A path is a sequence of its points, in the order of growing lambda: the first is the best pruning if costs
+    do not matter, the last keeps only what is free.
+
+    Attributes
+    ----------
+    forest : Forest
+        What was pruned.
+    critical_lambda : float64 array of shape (n_nodes,)
+        0: never worth it; infinity: useful and free.
+    lam, error, cost : float64 arrays of shape (n_points,)
+        Each point's lambda, average error of its trees and average (full) cost of a row. `cost` never grows.
+        The error of a boosted ensemble is the loss that pruning adds to that of the unpruned one.
+    n_splits : int64 array of shape (n_points,)
+        Number of splits that stay.
+    unpruned : Pruning
+        The whole forest, for comparison. It is no point of the path, and its `lam` is NaN: even at lambda 0,
+        splits without a gain go.
+    complete : bool
+        Whether every breakpoint is listed; if not, only the points themselves are known to be optimal.
+    objective, bound, gap : float64 arrays of shape (n_points,); the latter two None if not certified
+        What each point reaches, what no pruning can be below, and their difference relative to the
+        objective of the forest that is pruned to its roots (to all gains, for boosted trees).
+    source_names : tuple of str
+        What is paid for.
+    """
+
+    forest: Forest
+    critical_lambda: NDArray[np.float64]
+    lam: NDArray[np.float64]
+    error: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    n_splits: NDArray[np.int64]
+    unpruned: Pruning
+    complete: bool
+    objective: NDArray[np.float64]
+    bound: NDArray[np.float64] | None = None
+    gap: NDArray[np.float64] | None = None
+    source_names: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        check_critical_lambda(self.forest, self.critical_lambda)
+        for name, dtype in ARRAYS.items():
+            if getattr(self, name) is None and name in ("bound", "gap"):
+                continue
+            # A view leaves the caller's own array writable.
+            array = np.ascontiguousarray(getattr(self, name), dtype=dtype).view()
+            array.flags.writeable = False
+            if name != "critical_lambda" and array.shape != np.shape(self.lam):
+                raise InvalidInputError(f"{name} must have one entry for each of {np.size(self.lam)} points.")
+            object.__setattr__(self, name, array)
+        if not self.lam.size or not np.all(np.diff(self.lam) > 0) or not np.all(np.diff(self.cost) <= 0):
+            raise InvalidInputError("a path needs points, with growing lam and no growing cost.")
+
+    @classmethod
+    def of(
+        cls,
+        problem: PruningProblem,
+        critical_lambda: ArrayLike,
+        *,
+        complete: bool,
+        lams: ArrayLike | None = None,
+        bound: ArrayLike | None = None,
+    ) -> PruningPath:
+        """List the points of a solver's answer, with what each is worth.
+
+        Parameters
+        ----------
+        problem : PruningProblem
+        critical_lambda : float64 array of shape (n_nodes,)
+        complete : bool
+            Whether each entry is the exact lambda up to which its split is worth keeping.
+        lams : float64 array, optional
+            The points; by default 0 and all breakpoints.
+        bound : float64 array with one entry for each of the points, optional
+            What no pruning's objective is below.
+        """
+        critical = check_critical_lambda(problem.forest, critical_lambda)
+        listed = breakpoints(critical) if lams is None else all_at_least_zero(lams, "lam")
+        lam, place = np.unique(listed, return_index=True)
+        if complete and not np.array_equal(lam, breakpoints(critical)):
+            raise InvalidInputError("a complete path has all breakpoints as its points; leave lams out.")
+        error, cost, n_splits = problem.trade_off(critical, lam)
+        objective = error + lam * (cost + sum_of_kept(problem.computation, critical, lam))
+        gap = None
+        if bound is not None:
+            bound = np.asarray(bound, dtype=np.float64)[place]
+            scale = problem.scale
+            pairs = zip(objective.tolist(), bound.tolist(), strict=True)
+            gap = np.array([Certificate.of(reached, least, scale).gap for reached, least in pairs])
+        whole = problem.unpruned
+        return cls(
+            forest=problem.forest,
+            critical_lambda=critical,
+            lam=lam,
+            error=error,
+            cost=cost,
+            n_splits=n_splits,
+            unpruned=Pruning(problem.forest, whole, np.nan, problem.error_of(whole), problem.cost_of(whole)),
+            complete=complete,
+            objective=objective,
+            bound=bound,
+            gap=gap,
+            source_names=problem.costs.source_names,
+        )
+
+    # --- A sequence of prunings -----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.lam.size
+
+    def __getitem__(self, point: int) -> Pruning:
+        k = range(len(self))[operator.index(point)]
+        return self._pruning(k, float(self.lam[k]))
+
+    def __iter__(self) -> Iterator[Pruning]:
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        kind = "complete" if self.complete else "on a grid"
+        proof = "" if self.gap is None else f", gap <= {self.gap.max():.1e}"
+        return (
+            f"PruningPath({len(self)} points, {kind}{proof}: {self.n_splits[0]} to {self.n_splits[-1]} of "
+            f"{self.unpruned.n_splits} splits, cost {self.cost[0]:.4g} to {self.cost[-1]:.4g}, "
+            f"error {self.error[0]:.4g} to {self.error[-1]:.4g})"
+        )
+
+    # --- Choosing -------------------------------------------------------------------------------------------
+
+    def at(self, *, lam: float | None = None, budget: float | None = None) -> Pruning:
+        """Pick the best pruning for a price of cost, or for a budget.
+
+        Parameters
+        ----------
+        lam : float
+            Price of a unit of cost, in units of error.
+        budget : float
+            Largest average cost of a row (full cost, on the rows that the problem counts; for what is
+            really acquired if predictions stop early, see `decided`).
+
+        Returns
+        -------
+        pruning : Pruning
+            For `lam`, the optimum; where several are optimal, the smallest. For `budget`, the most expensive
+            point within it: nothing of the same cost errs less. But the points are the lower convex hull of
+            all prunings' costs and errors, not solutions of a knapsack problem: between two of them there
+            may be a pruning that uses more of the budget and errs less.
+        """
+        if (lam is None) == (budget is None):
+            raise InvalidInputError("say either at(lam=...) or at(budget=...).")
+        return self._at_budget(budget) if lam is None else self._at_lam(lam)
+
+    def _at_lam(self, lam: float) -> Pruning:
+        lam = at_least_zero(lam, "lam")
+        k = int(np.searchsorted(self.lam, lam, side="right")) - 1  # the last point at or below lam
+        if not self.complete and (k < 0 or self.lam[k] < lam):
+            self._check_between(k, lam)
+        return self._pruning(max(k, 0), lam)
+
+    def _check_between(self, k: int, lam: float) -> None:
+        """Refuse a lambda between points `k` and `k + 1`, unless nestedness leaves only one pruning there."""
+        most = self.unpruned.n_splits if k < 0 else self.n_splits[k]
+        least = 0 if k + 1 == len(self) else self.n_splits[k + 1]
+        if most > least:
+            near = [f"{point:.6g}" for point in self.lam[max(k, 0) : k + 2]]
+            raise InvalidInputError(
+                f"this path was computed for {len(self)} values of lam only, and {lam:.6g} is none of them "
+                f"(next to it: {' and '.join(near)}); use problem.solve({lam:.6g}), or problem.path() "
+                "without lams, which knows the optimum for every lam."
+            )
+
+    def _at_budget(self, budget: Any) -> Pruning:
+        amount = check_budget(budget)
+        if self.cost[-1] > amount:
+            raise InvalidInputError(
+                f"every point of this path costs more than {amount:.6g}, the cheapest {self.cost[-1]:.6g}; "
+                "compute the path for larger lams, or for all: problem.path()."
+            )
+        k = first_within(self.cost, amount)
+        useful = self.cost[self.cost > self.cost[-1]]
+        if useful.size and amount < useful[-1]:
+            warn_that_budget_buys_nothing(amount, float(useful[-1]), self[k], stacklevel=4)
+        return self[k]
+
+    def decided(
+        self,
+        X: Any,
+        costs: Any = None,
+        *,
+        slack: float = 0.0,
+        threshold: float | None = None,
+        tolerance: float | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> DecidedCosts:
+        """Count *decided* costs instead: what predictions acquire that stop once they are decided.
+
+        ``path.decided(X, costs).at(budget=12.0)`` is the most expensive point that really acquires no more
+        than 12 on average, and ``path.decided(X, costs)[k]`` is what point `k` acquires. For the parameters
+        see `budgetprune.path.decided.DecidedCosts`.
+        """
+        from budgetprune.path.decided import DecidedCosts  # late: it knows the path, not the other way round
+
+        return DecidedCosts(
+            self,
+            X,
+            costs,
+            slack=slack,
+            threshold=threshold,
+            tolerance=tolerance,
+            sample_weight=sample_weight,
+        )
+
+    def _pruning(self, k: int, lam: float) -> Pruning:
+        keep = frozen(self.critical_lambda > self.lam[k])
+        return Pruning(self.forest, keep, lam, float(self.error[k]), float(self.cost[k]))
+
+    # --- Leaving Python -------------------------------------------------------------------------------------
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per point: lam, splits, cost and error, and if certified bound and gap."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install 'budgetprune[pandas]'") from error
+        columns: dict[str, Any] = {
+            "lam": self.lam,
+            "splits": self.n_splits,
+            "cost": self.cost,
+            "error": self.error,
+        }
+        if self.bound is not None:
+            columns |= {"bound": self.bound, "gap": self.gap}
+        return pd.DataFrame(columns)
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the path and its forest to a ``.npz`` file, all at once or not at all.
+
+        The file holds plain arrays, no pickles, so it is safe to load. The model that the forest came from
+        is not saved. The arrays are compressed, unless they compress so well (several hundred times, as with
+        thousands of classes) that `load` would refuse the file.
+        """
+        from budgetprune.persistence import path as _storage
+
+        _storage.save_path(self, file)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str], forest: Forest | None = None) -> PruningPath:
+        """Read what `save` wrote.
+
+        A file of any origin is safe to load: it gives a path whose numbers agree with each other, or an
+        `InvalidInputError`. Names, types and sizes are checked before anything is unpacked. A file is refused
+        if it unpacks to more than 64 MiB and to more than 256 times its length, or if it has more nodes than
+        bytes.
+
+        Parameters
+        ----------
+        file : path of the file
+        forest : Forest, optional
+            The forest that was pruned, if the way back to its origin (`to_sklearn`) is needed; must be the
+            one that was saved. Without it, prunings predict as before, but have no origin.
+        """
+        from budgetprune.persistence import path as _storage
+
+        return _storage.load_path(file, forest)
+
+
+def breakpoints(critical_lambda: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Lambdas at which the pruning changes, and 0: the points of a complete path."""
+    finite = critical_lambda[np.isfinite(critical_lambda)]
+    return np.unique(np.append(finite, 0.0))
+
+
+def check_budget(budget: Any) -> float:
+    """A budget as a number, and a little more: it buys 1.0000000000000027 for 1, as averages are rounded."""
+    try:
+        amount = np.nan if isinstance(budget, str) else float(budget)
+    except (TypeError, ValueError):
+        amount = np.nan
+    if not amount >= 0:
+        raise InvalidInputError(f"budget must be a number of at least 0, not {budget!r}.")
+    return amount * (1 + ROUNDING)
+
+
+def first_within(cost: NDArray[np.float64], amount: float) -> int:
+    """Number of the most expensive point within an amount (costs never grow), or else of the cheapest one."""
+    return min(int(np.searchsorted(-cost, -amount)), cost.size - 1)
+
+
+def warn_that_budget_buys_nothing(amount: float, needed: float, pruning: Pruning, *, stacklevel: int) -> None:
+    """Say what would buy something."""
+    warnings.warn(
+        f"a budget of {amount:.6g} buys nothing: the first pruning that is worth its cost has an "
+        f"average cost of {needed:.6g}. This one costs {pruning.cost:.6g} and keeps "
+        f"{pruning.n_splits} split(s). Another error estimate, or trees that may split on any "
+        "feature (max_features=None), often have cheaper ones.",
+        BudgetWarning,
+        stacklevel=stacklevel,
+    )

@@ -1,0 +1,1 @@
+"""Model files: one container format, strict JSON, and a section for each object."""

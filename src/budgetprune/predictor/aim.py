@@ -1,0 +1,149 @@
+"""What has to be known before an answer is certain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.forest.labels import label_cut, tie_margin
+
+# Kinds of rules: one direction passes a cut; one direction leads all others; one direction is narrow.
+CUT, LEAD, NARROW = 0, 1, 2
+
+# What a tree needs, by which the next source is chosen; see `BudgetPredictor`.
+Order = Literal["look-ahead", "range", "waiting"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+LOOK_AHEAD, RANGE, STANDING = range(3)
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+class Rule(NamedTuple):
+    """When to stop, in terms of sums over trees: not yet divided, before the link."""
+
+    kind: int
+    low: float  # CUT: the first class if the sum is surely below
+    high: float  # CUT: the second class if the sum is surely above
+    guard: float  # LEAD: a lead that is smaller could be a rounding error
+    width: float  # NARROW: how wide the interval of the target may be
+    divisor: float
+    is_exponential: bool
+    order: int  # what a tree needs until then
+    look_ahead: int  # how many unknown splits a tree looks past
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """The directions in which the scores of a forest have to be bounded, and the rule that stops.
+
+    A *direction* is a linear function of the scores: the one score of a boosted classifier or of a
+    regression, the second class's lead over the first where two classes have a score each, else each class's
+    score. A lead is bounded better by its own extremes over leaves than by those of the two scores.
+
+    Attributes
+    ----------
+    value : float64 array of shape (n_nodes, n_columns)
+    direction : int32 array of shape (n_trees,)
+        That a tree feeds, -1 for all.
+    base : float64 array of shape (n_directions,)
+    weights : two floats, or None
+        The only direction is the sum of both scores with these weights; None: directions are scores.
+    rule : Rule
+    """
+
+    value: NDArray[np.float64]
+    direction: NDArray[np.int32]
+    base: NDArray[np.float64]
+    weights: tuple[float, float] | None
+    rule: Rule
+
+
+def aim_of(
+    forest: Forest, threshold: float | None, tolerance: float | None, order: Order, look_ahead: int
+) -> Aim:
+    """Find out what decides the answers of a forest."""
+    value, direction, base = forest.value, forest.tree_output, forest.base
+    cut, weights = (0.0, 0.0), (-1.0, 1.0)
+    guard = rounding_error(forest)
+    if forest.classes is None:
+        kind = NARROW
+    elif forest.classes.size == 2 and threshold is not None and forest.link == "identity":
+        kind, cut, weights = CUT, (threshold, threshold), (0.0, 1.0)
+    elif forest.classes.size == 2:
+        kind = CUT
+        if threshold is not None:
+            # From probabilities to scores; between the two cuts, only the probability itself can tell.
+            share = 1 + 16 * EPSILON * np.array([-1.0, 1.0])
+            low, high = logit(np.clip(threshold * share, 0.0, 1.0))
+            cut = float(low), float(high)
+        elif forest.link == "logistic":
+            cut = label_cut(forest), label_cut(forest)
+    else:
+        kind = LEAD
+    if forest.classes is not None and threshold is None:
+        # Where scores are so close that rounding decides the label, it takes the scores themselves.
+        guard += tie_margin(forest, _largest_sum(forest) / forest.divisor) * forest.divisor
+    is_combined = kind == CUT and forest.n_outputs == 2
+    if is_combined:
+        value, base = _combined(forest, weights), np.atleast_1d(base @ weights)
+    if base.size == 1:
+        direction = np.full(forest.n_trees, -1, dtype=np.int32)
+    low, high = cut
+    rule = Rule(
+        kind,
+        low * forest.divisor - guard,
+        high * forest.divisor + guard,
+        guard,
+        0.0 if tolerance is None else tolerance,
+        forest.divisor,
+        forest.link == "exp",
+        ORDERS.index(order),
+        look_ahead,
+    )
+    return Aim(np.ascontiguousarray(value), direction, base, weights if is_combined else None, rule)
+
+
+def rounding_error(forest: Forest) -> float:
+    """Bound by how much two sums over all trees can be off because of rounding, whatever their order."""
+    return 8 * EPSILON * (forest.n_trees + 4) * _largest_sum(forest)
+
+
+def _largest_sum(forest: Forest) -> float:
+    """Bound of the absolute values of sums over all trees."""
+    largest = np.maximum.reduceat(np.abs(forest.value).max(axis=1), forest.tree_start[:-1])
+    return float(largest.sum() + np.abs(forest.base).sum())
+
+
+def check_aim(forest: Forest, threshold: float | None, tolerance: float | None, order: Order) -> None:
+    """Raise unless the settings make sense for a forest."""
+    if order not in ORDERS:
+        raise InvalidInputError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}.")
+    if threshold is not None:
+        if forest.classes is None or forest.classes.size != 2:
+            n_classes = 0 if forest.classes is None else forest.classes.size
+            found = f"there are {n_classes}" if n_classes else "this forest predicts numbers"
+            raise InvalidInputError(f"threshold decides between two classes, but {found}.")
+        if not 0 <= threshold <= 1:
+            raise InvalidInputError(f"threshold must be between 0 and 1, not {threshold!r}.")
+    if tolerance is not None:
+        if forest.classes is not None:
+            raise InvalidInputError(
+                "tolerance is for regression; to stop earlier in classification, use slack."
+            )
+        if not tolerance >= 0:
+            raise InvalidInputError(f"tolerance must not be negative, but is {tolerance!r}.")
+
+
+def _combined(forest: Forest, weights: tuple[float, float]) -> NDArray[np.float64]:
+    """Add up the two scores of a forest, node by node, with weights."""
+    weight = np.array(weights)
+    output = forest.tree_output[forest.tree_of_node]
+    value = forest.value
+    both = value[:, 0] * weight[0] + value[:, -1] * weight[1]  # only used where trees feed both
+    return np.ascontiguousarray(np.where(output < 0, both, value[:, 0] * weight[output])[:, np.newaxis])

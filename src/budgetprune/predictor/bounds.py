@@ -1,0 +1,199 @@
+"""From bounds of sums over trees to bounds of scores, and of probabilities or targets."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp
+
+from budgetprune.forest import Forest
+from budgetprune.predictor.aim import EPSILON, Aim, rounding_error
+from budgetprune.predictor.kernels import COMPLETE, bound
+from budgetprune.predictor.tables import Trees, trees_of
+from budgetprune.utils.jit import njit
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+class Told(NamedTuple):
+    """All that the kernels tell about one example.
+
+    Attributes
+    ----------
+    label, why, source : see `survey`
+    is_certain : whether the label is certain without slack too
+    order : the sources that were acquired, one after the other
+    is_wanted : by source: some tree stands at a feature that needs it and can be had
+    known : by feature
+    scores : where the trees stand, by output; not divided
+    bounds : of where the sums can go, by direction, of shape (2, n_directions)
+    """
+
+    label: int
+    why: int
+    source: int
+    is_certain: bool
+    order: list[int]
+    is_wanted: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    bounds: NDArray[np.float64]
+
+
+class Both(NamedTuple):
+    """The only direction is a sum of two scores with weights; what the scores themselves add up to."""
+
+    first: float
+    second: float
+    least_sum: float
+    most_sum: float
+
+
+class Outlook:
+    """What the sums over trees say about probabilities or targets, and about their bounds.
+
+    Bounds are safe against rounding.
+    """
+
+    def __init__(self, forest: Forest, aim: Aim) -> None:
+        self._forest, self._aim = forest, aim
+        self._guard = rounding_error(forest)
+        self._both = None if aim.weights is None else _both(forest, *aim.weights)
+        # An average of shares is a share; sums of them are rounded to nothing beyond.
+        self._are_shares = (
+            forest.is_classifier
+            and forest.link == "identity"
+            and not forest.base.any()
+            and forest.divisor >= forest.n_trees
+            and forest.value.min() >= 0
+            and forest.value.max() <= 1
+        )
+
+    @cached_property
+    def trees(self) -> Trees:
+        """The same trees, with scores as directions."""
+        forest = self._forest
+        return trees_of(forest, forest.value, forest.tree_output, forest.base)
+
+    def __call__(
+        self, row: NDArray[Any], told: Told
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Probabilities where the trees stand (targets for regression), and bounds of the final ones."""
+        forest, is_complete = self._forest, told.why == COMPLETE
+        if self._are_shares:
+            bounds = told.bounds if is_complete else self._score_bounds(row, told)
+            found = np.empty((3, forest.n_outputs))
+            fill_shares(told.scores, bounds, is_complete, self._guard, forest.divisor, found)
+            return found[0], found[1], found[2]
+        scores = told.scores[np.newaxis] / forest.divisor
+        now = forest.probabilities(scores)[0] if forest.is_classifier else forest.answers(scores)
+        if is_complete:
+            return now, now.copy(), now.copy()
+        low, high = self._linked(*self._score_bounds(row, told))
+        return (between(now, low, high) if forest.is_classifier else now), low, high
+
+    def _score_bounds(self, row: NDArray[Any], told: Told) -> NDArray[np.float64]:
+        """Bounds of the scores, not divided, of shape (2, n_outputs).
+
+        Where the only direction is a combination of two scores, these are bounded by themselves, unless they
+        always add up to the same: then one follows from the other.
+        """
+        if self._aim.weights is None:
+            return told.bounds[:, : self._forest.n_outputs]
+        found = np.empty((2, 2))
+        if self._both is None:
+            found[:] = bound(row, told.known, self.trees, self._aim.rule)
+        else:
+            fill_both(told.bounds, *self._both, found)
+        return found
+
+    def _linked(
+        self, lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Bounds of the probabilities of all classes, or of the target, from bounds of the sums."""
+        forest = self._forest
+        low, high = (lower - self._guard) / forest.divisor, (upper + self._guard) / forest.divisor
+        if forest.link == "identity":
+            return low, high
+        if forest.link == "exp":
+            with np.errstate(over="ignore"):  # to infinity, which bounds all
+                low, high = np.exp(low), np.exp(high)
+        elif forest.link == "logistic":
+            low, high = expit(np.append(-high, low)), expit(np.append(-low, high))
+        else:
+            low, high = _softmax_bounds(low, high), _softmax_bounds(high, low)
+        # Links are computed with rounding errors of their own.
+        return low * (1 - 16 * EPSILON), high * (1 + 16 * EPSILON)
+
+
+def _both(forest: Forest, first: float, second: float) -> Both | None:
+    """How two scores follow from one direction, if their sum is the same for all rows but for rounding."""
+    if not np.all(forest.tree_output < 0):
+        return None
+    at_leaves, start = np.where(forest.is_split, np.nan, forest.value.sum(axis=1)), forest.tree_start[:-1]
+    least = float(np.fmin.reduceat(at_leaves, start).sum() + forest.base.sum())
+    most = float(np.fmax.reduceat(at_leaves, start).sum() + forest.base.sum())
+    return Both(first, second, least, most) if most - least <= rounding_error(forest) else None
+
+
+def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability of each class if it has its `own` score, and all the others have theirs."""
+    if own.size == 1:
+        return np.ones(1)
+    rivals = [logsumexp(np.delete(others, k)) for k in range(own.size)]
+    probability: NDArray[np.float64] = expit(own - rivals)
+    return probability
+
+
+# --- Arrays with an entry per class: so short that calls of numpy take longer than what they do -------------
+# They are filled, not returned: what a kernel makes takes numba a microsecond each to hand over.
+
+
+@njit(cache=True)
+def fill_both(
+    bounds: NDArray[np.float64],
+    first: float,
+    second: float,
+    least_sum: float,
+    most_sum: float,
+    found: NDArray[np.float64],
+) -> None:
+    """Bounds of two scores from those of the direction that combines them; see `Both`."""
+    least, most, factor = bounds[0, 0], bounds[1, 0], 1 / (second - first)
+    found[0, 0], found[0, 1] = factor * (second * least_sum - most), factor * (least - first * least_sum)
+    found[1, 0], found[1, 1] = factor * (second * most_sum - least), factor * (most - first * most_sum)
+
+
+@njit(cache=True)
+def fill_shares(
+    scores: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    is_complete: bool,
+    guard: float,
+    divisor: float,
+    found: NDArray[np.float64],
+) -> None:
+    """Averages that are not below 0 nor above 1, and their bounds, from sums and theirs."""
+    for k in range(scores.size):
+        found[:, k] = scores[k] / divisor
+        if not is_complete:
+            found[1, k] = max((bounds[0, k] - guard) / divisor, 0.0)
+            found[2, k] = min((bounds[1, k] + guard) / divisor, 1.0)
+    found[0] = between(found[0], found[1], found[2])
+
+
+@njit(cache=True)
+def between(
+    guess: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Move probabilities between their bounds, so that they still add up to 1."""
+    kept = np.minimum(np.maximum(guess, lower), upper)
+    lacking = guess.sum() - kept.sum()
+    if lacking == 0:
+        return kept
+    room = upper - kept if lacking > 0 else kept - lower
+    moved: NDArray[np.float64] = kept + lacking * room / max(room.sum(), TINY)
+    return moved

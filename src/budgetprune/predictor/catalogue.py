@@ -1,0 +1,87 @@
+"""What every engine knows: the sources, what they cost, and which features they give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.costs import CostTable
+from budgetprune.costs.price_lists import listed
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.predictor.tables import sources_of
+from budgetprune.predictor.values import Values
+
+
+class Catalogue:
+    """Sources by number and by name, and what they give.
+
+    Sources are numbered as in the price list; features that need none of them follow, as sources without a
+    price.
+
+    Parameters
+    ----------
+    forest : Forest
+        Says what the features are called, and which of them are tested.
+    costs : CostTable
+    """
+
+    def __init__(self, forest: Forest, costs: CostTable) -> None:
+        self.forest, self.costs = forest, costs
+        self.sources = sources_of(costs)
+        self.values = Values(forest)
+        self.source_names = self._source_names()
+        self._number = {name: s for s, name in enumerate(self.source_names)}
+        self.is_used = np.isin(np.arange(forest.n_features), forest.feature)
+        self.has_shared_sources = bool(np.any(np.diff(self.sources.gives_start) > 1))
+        # What has no price is there from the start, where all values are at hand.
+        self.is_free = self.sources.price == 0
+        self.is_known_for_free = self.known_from(self.is_free)
+        self.all_available = np.ones_like(self.is_free)
+
+    def _source_names(self) -> tuple[str, ...]:
+        # A free feature is asked for by its own name; a source of that name which no feature needs steps
+        # back.
+        used = set(self.costs.needs.tolist())
+        first_free = self.sources.gives_start[self.costs.n_sources]
+        free = dict.fromkeys(self.values.names[k] for k in self.sources.gives[first_free:])
+        taken = {*self.costs.source_names, *free}
+        names: dict[str, None] = {}
+        for s, name in enumerate(self.costs.source_names):
+            steps_back = s not in used and name in free
+            names[_unlike(taken, name, " (unused)") if steps_back else name] = None
+        for name in free:
+            names[_unlike(taken, name, " (feature)") if name in names else name] = None
+        return tuple(names)
+
+    def source(self, name: Any) -> int:
+        """Number of a source, by its name."""
+        try:
+            return self._number[name]
+        except (KeyError, TypeError):
+            raise InvalidInputError(
+                f"there is no source {name!r}; the sources are {listed(map(repr, self.source_names))}."
+            ) from None
+
+    def needs(self, k: int) -> NDArray[np.int32]:
+        """Sources that a feature needs."""
+        return self.sources.needs[self.sources.needs_start[k] : self.sources.needs_start[k + 1]]
+
+    def gives(self, s: int) -> NDArray[np.int32]:
+        """Features that need a source."""
+        return self.sources.gives[self.sources.gives_start[s] : self.sources.gives_start[s + 1]]
+
+    def known_from(self, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Features that miss none of their sources."""
+        lacks = np.logical_or.reduceat(~has[self.sources.needs], self.sources.needs_start[:-1])
+        return np.logical_not(lacks)
+
+
+def _unlike(taken: set[str], name: str, more: str) -> str:
+    """Append to a name until it differs from all that are taken."""
+    while name in taken:
+        name += more
+    taken.add(name)
+    return name

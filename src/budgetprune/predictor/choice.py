@@ -1,0 +1,130 @@
+"""What an example should acquire next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.predictor.state import State
+from budgetprune.predictor.tables import Sources
+from budgetprune.utils.jit import njit
+
+
+@njit(cache=True)
+def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
+    """Choose the next source: the greatest need per unit of cost, among what some tree stands at.
+
+    So no source is bought that the plain forest would not buy as well.
+
+    Returns
+    -------
+    source : the number of the next one, -1 if none can be had
+    too_expensive : whether one could be had for more money
+    """
+    if sources.is_shared:
+        return choose_together(sources, money, state)
+    n_standing, needs, price, need = state.n_standing, sources.needs, sources.price, state.need
+    acquired, is_available = state.acquired, state.is_available
+    best, best_gain, best_price, too_expensive = -1, 0.0, 0.0, False
+    for k in range(need.size):
+        if n_standing[k] > 0:
+            s = needs[k]
+            if is_available[s] and not acquired[s]:
+                gain = float(need[k])
+                if price[s] > money:
+                    too_expensive = True
+                elif best < 0 or is_better(gain, price[s], best_gain, best_price):
+                    best, best_gain, best_price = s, gain, price[s]
+    return best, too_expensive
+
+
+@njit(cache=True, inline="always")
+def is_better(gain: float, price: float, best_gain: float, best_price: float) -> bool:
+    """Is it more per unit of cost, or as much in smaller portions?"""
+    this, that = gain * best_price, best_gain * price
+    return this > that or (this == that and price < best_price)
+
+
+@njit(cache=True)
+def choose_together(sources: Sources, money: float, state: State) -> tuple[int, bool]:
+    """Choose the next source where features share sources, or miss several.
+
+    What all that a feature misses costs together is compared with what it makes known together, and the one
+    that most features need comes first.
+    """
+    price, needs, needs_start, gives_start = (
+        sources.price,
+        sources.needs,
+        sources.needs_start,
+        sources.gives_start,
+    )
+    acquired, is_available, n_standing = state.acquired, state.is_available, state.n_standing
+    need, gain, bundle = state.need, state.gain, state.bundle
+    gain[:] = 0
+    n_bundles = 0
+    for k in range(need.size):
+        if need[k] > 0:
+            n_missing, source = 0, -1
+            for j in range(needs_start[k], needs_start[k + 1]):
+                if not acquired[needs[j]]:
+                    n_missing, source = n_missing + 1, needs[j]
+            if n_missing == 1:
+                gain[source] += need[k]
+            elif n_missing > 1:
+                bundle[n_bundles] = k
+                n_bundles += 1
+    best, best_gain, best_price, too_expensive = -1, 0.0, 0.0, False
+    for k in range(need.size):
+        if n_standing[k] == 0:
+            continue
+        own_price, own_gain, first, n_missing, can_be_had = 0.0, 0.0, -1, 0, True
+        for j in range(needs_start[k], needs_start[k + 1]):
+            s = needs[j]
+            if not acquired[s]:
+                own_price += price[s]
+                own_gain += float(gain[s])
+                n_missing += 1
+                can_be_had &= is_available[s]
+                breadth = gives_start[s + 1] - gives_start[s]
+                if first < 0 or breadth > gives_start[first + 1] - gives_start[first]:
+                    first = s
+        if n_missing == 0 or not can_be_had:
+            continue
+        if own_price > money:
+            too_expensive = True
+            continue
+        if n_missing > 1:
+            for j in range(n_bundles):
+                if is_covered(sources, bundle[j], k, acquired):
+                    own_gain += need[bundle[j]]
+        if best < 0 or is_better(own_gain, own_price, best_gain, best_price):
+            best, best_gain, best_price = first, own_gain, own_price
+    return best, too_expensive
+
+
+@njit(cache=True)
+def is_covered(sources: Sources, k: Any, by: Any, acquired: NDArray[np.bool_]) -> bool:
+    """Does whoever acquires all that feature `by` needs have all that feature `k` needs?"""
+    for s in sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]:
+        if not acquired[s]:
+            is_there = False
+            for other in sources.needs[sources.needs_start[by] : sources.needs_start[by + 1]]:
+                is_there |= other == s
+            if not is_there:
+                return False
+    return True
+
+
+@njit(cache=True)
+def find_wanted(sources: Sources, state: State, is_wanted: NDArray[np.bool_]) -> None:
+    """Mark the sources that some tree waits for, and that are of use: all that a feature needs can be had."""
+    is_wanted[:] = False
+    for k in np.flatnonzero(state.n_standing):
+        needs = sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]
+        can_be_had = True
+        for s in needs:
+            can_be_had &= state.is_available[s]
+        for s in needs:
+            is_wanted[s] |= can_be_had

@@ -1,0 +1,111 @@
+"""Several sources at once: requests under way, results in any order, and what is no longer needed."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from numbers import Integral
+from typing import Any
+
+from budgetprune.errors import AcquisitionError, InvalidInputError
+from budgetprune.predictor.checks import check_number, check_on_error
+from budgetprune.predictor.decision import Decision
+from budgetprune.predictor.example import Example
+
+Fetch = Callable[[str], Awaitable[Any]]
+
+
+class _NotAsyncError(InvalidInputError):
+    """A fetch that gives nothing to wait for."""
+
+
+async def acquire_concurrently(
+    example: Example, fetch: Fetch, concurrency: int, timeout: float | None, on_error: str
+) -> Decision:
+    """See `BudgetPredictor.adecide`. Whatever happens, no request is left under way."""
+    _check(fetch, concurrency, timeout, on_error)
+    under_way: dict[asyncio.Task[Any], int] = {}
+    try:
+        while True:
+            is_decided, source, is_wanted = example.outlook()
+            while not is_decided and source is not None and len(under_way) < concurrency:
+                example.request(source)
+                request = _request(fetch, example.engine.source_names[source], timeout)
+                under_way[asyncio.create_task(request)] = source
+                is_decided, source, is_wanted = example.outlook()
+            in_vain = {task: s for task, s in under_way.items() if is_decided or not is_wanted[s]}
+            await _end(in_vain)
+            for task, s in in_vain.items():
+                del under_way[task]
+                example.withdraw(s)
+            if not under_way:
+                return example.decision()
+            done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+            came = {task: under_way.pop(task) for task in tuple(under_way) if task in done}
+            _take(example, came, list(under_way.values()), on_error)
+    finally:
+        await _end(under_way)
+
+
+async def _request(fetch: Fetch, source: str, timeout: float | None) -> Any:
+    async with asyncio.timeout(timeout):
+        found = fetch(source)
+        if not inspect.isawaitable(found):
+            raise _NotAsyncError("fetch must be a coroutine function; for an ordinary one, use decide.")
+        return await found
+
+
+def _take(example: Example, came: dict[asyncio.Task[Any], int], under_way: list[int], on_error: str) -> None:
+    """Take what came, and only then care about what failed: an error tells all that was learned before."""
+    errors: dict[int, BaseException] = {}
+    mistakes: list[AcquisitionError] = []
+    for task, s in came.items():
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is not None:
+            example.give_up(s)
+            errors[s] = error
+    for task, s in came.items():
+        if s not in errors:
+            try:
+                example.receive(s, task.result())
+            except AcquisitionError as found:
+                mistakes.append(found)
+    # Whoever goes on after an error may ask for the others once more.
+    if mistakes or (errors and on_error == "raise"):
+        for other in under_way:
+            example.withdraw(other)
+    for mistake in mistakes:
+        raise example.again(mistake) from mistake.__cause__
+    for s, cause in errors.items():
+        if isinstance(cause, _NotAsyncError) or not isinstance(cause, Exception | asyncio.CancelledError):
+            raise cause
+        if on_error == "raise":
+            raise example.error(s, cause) from cause
+
+
+async def _end(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel requests, and wait until all have cleaned up: whoever cancels us meanwhile waits as well."""
+    for task in tasks:
+        task.cancel()
+    cancelled: asyncio.CancelledError | None = None
+    while pending := [task for task in tasks if not task.done()]:
+        try:
+            await asyncio.wait(pending)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # nobody cares, but asyncio complains about errors that nobody looks at
+    if cancelled is not None:
+        raise cancelled
+
+
+def _check(fetch: Any, concurrency: Any, timeout: Any, on_error: Any) -> None:
+    if not callable(fetch):
+        raise InvalidInputError(f"fetch must be a coroutine function, not {type(fetch).__name__}.")
+    if not isinstance(concurrency, Integral) or isinstance(concurrency, bool) or concurrency < 1:
+        raise InvalidInputError(f"concurrency must be a whole number from 1, not {concurrency!r}.")
+    if timeout is not None and not check_number("timeout", timeout) > 0:
+        raise InvalidInputError(f"timeout must be positive, or None for none, not {timeout!r}.")
+    check_on_error(on_error)

@@ -1,0 +1,222 @@
+"""The core without input and output: a forest, its prices and a rule, ready for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.costs import ROUNDING, CostTable
+from budgetprune.forest import Forest
+from budgetprune.predictor import kernels as _kernels
+from budgetprune.predictor.aim import Order, aim_of
+from budgetprune.predictor.bounds import Outlook, Told
+from budgetprune.predictor.catalogue import Catalogue
+from budgetprune.predictor.decision import Decision, Simulation
+from budgetprune.predictor.state import State, ignorant_state
+from budgetprune.predictor.tables import Sources, trees_of
+from budgetprune.utils.threads import in_threads
+
+# Rows that a thread replays at once. They take milliseconds; calling the kernel takes some 50 microseconds.
+BLOCK = 256
+
+_REASONS = {
+    _kernels.WAITING: "waiting",
+    _kernels.CERTAIN: "certain",
+    _kernels.COMPLETE: "complete",
+    _kernels.TOO_EXPENSIVE: "max_cost",
+    _kernels.UNAVAILABLE: "unavailable",
+}
+DECIDED = (_kernels.CERTAIN, _kernels.COMPLETE, _kernels.STOPPED)
+
+
+class Engine(Catalogue):
+    """Answer "these values are known: decided, or which source next?" for one example, or for many rows."""
+
+    def __init__(
+        self,
+        forest: Forest,
+        costs: CostTable,
+        *,
+        slack: float,
+        threshold: float | None,
+        tolerance: float | None,
+        order: Order,
+        look_ahead: int,
+    ) -> None:
+        super().__init__(forest, costs)
+        self.slack, self.threshold = slack, threshold
+        aim = aim_of(forest, threshold, tolerance, order, look_ahead)
+        self.rule = aim.rule
+        self.trees = trees_of(forest, aim.value, aim.direction, aim.base)
+        self.outlook = Outlook(forest, aim)
+        self._price = self.sources.price.tolist()
+        self._decide_one: Callable[..., tuple[int, int, int, bool, int]] | None = None
+
+    # --- One example ----------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        row: NDArray[Any],
+        known: NDArray[np.bool_],
+        acquired: NDArray[np.bool_],
+        is_available: NDArray[np.bool_],
+        sources: Sources,
+        money: float,
+        n_steps: int,
+    ) -> Told:
+        """Take one example at most `n_steps` further.
+
+        `sources` are this engine's, with the prices that are still to be paid.
+        """
+        order = np.empty(n_steps, np.int32)
+        is_wanted, known_then = np.empty(acquired.size, np.bool_), np.empty(known.size, np.bool_)
+        scores, bounds = np.empty(self.forest.n_outputs), np.empty(self.trees.base.shape)
+        arguments = (
+            row,
+            known,
+            acquired,
+            is_available,
+            self.trees,
+            sources,
+            self.rule,
+            self.slack,
+            money,
+            self.forest.value,
+            self.forest.tree_output,
+            self.forest.base,
+            self._ignorant,
+            order,
+            is_wanted,
+            known_then,
+            scores,
+            bounds,
+        )
+        if self._decide_one is None:
+            self._decide_one = machine_code(_kernels.decide_one, arguments)
+        label, why, source, is_certain, n_acquired = self._decide_one(*arguments)
+        taken = order[:n_acquired].tolist()
+        return Told(label, why, source, is_certain, taken, is_wanted, known_then, scores, bounds)
+
+    @cached_property
+    def _ignorant(self) -> State:
+        n_features, n_sources = self.forest.n_features, self.is_free.size
+        row = np.zeros(n_features, dtype=self.forest.input_dtype)
+        state: State = ignorant_state(row, self.trees, self.rule, self.slack, n_features, n_sources)
+        return state
+
+    def finish(self, row: NDArray[Any], money: float) -> Decision:
+        """Decide one example whose values are all at hand."""
+        sources, free = self.sources, self.is_free
+        told = self.run(row, self.is_known_for_free, free, self.all_available, sources, money, free.size)
+        cost = sum([self._price[s] for s in told.order])
+        return self.decision(row, told, sources, cost, told.order)
+
+    def decision(
+        self, row: NDArray[Any], told: Told, sources: Sources, cost: float, order: list[int]
+    ) -> Decision:
+        """Put what `run` told into words; `order` is what was paid for."""
+        forest, names = self.forest, self.source_names
+        now, low, high = self.outlook(row, told)
+        if forest.classes is not None and told.label != _kernels.NO_LABEL:
+            answer = forest.classes[told.label]
+        else:
+            answer = self.answers(told.scores[np.newaxis] / forest.divisor)[0]
+        reason = _REASONS[told.why]
+        if told.why == _kernels.CERTAIN and not told.is_certain:
+            reason = "slack"
+        return Decision(
+            label=answer,
+            probabilities=now if forest.is_classifier else None,
+            lower=low,
+            upper=high,
+            cost=cost,
+            acquired=tuple([names[s] for s in order]),
+            decided=told.why in DECIDED,
+            reason=reason,
+            next=names[told.source] if told.source >= 0 else None,
+            next_cost=float(sources.price[told.source]) if told.source >= 0 else 0.0,
+        )
+
+    # --- Many rows ------------------------------------------------------------------------------------------
+
+    def simulate(self, X: Any, at_hand: NDArray[np.bool_], money: float) -> Simulation:
+        """Replay rows; see `BudgetPredictor.simulate`."""
+        rows = self.forest.prepare_rows(X)
+        label, why, has, scores = self._replay(rows, at_hand, money)
+        acquired = (has & ~at_hand)[:, : self.costs.n_sources]
+        scores /= self.forest.divisor
+        return Simulation(
+            label=self.final(label, scores),
+            cost=self.costs.total(acquired),
+            acquired=acquired,
+            decided=np.isin(why, DECIDED),
+            probabilities=self.forest.probabilities(scores) if self.forest.is_classifier else None,
+        )
+
+    def _replay(
+        self, rows: NDArray[Any], at_hand: NDArray[np.bool_], money: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.bool_], NDArray[np.float64]]:
+        forest, known = self.forest, self.known_from(at_hand)
+        label = np.empty(len(rows), dtype=np.int64)
+        why = np.empty(len(rows), dtype=np.int8)
+        has = np.empty((len(rows), self.sources.price.size), dtype=np.bool_)
+        scores = np.empty((len(rows), forest.n_outputs))
+
+        def replay(first: int) -> None:
+            block = slice(first, first + BLOCK)
+            _kernels.replay(
+                rows[block],
+                known,
+                at_hand,
+                self.trees,
+                self.sources,
+                self.rule,
+                self.slack,
+                money * ROUNDING,
+                forest.value,
+                forest.tree_output,
+                forest.base,
+                label[block],
+                why[block],
+                has[block],
+                scores[block],
+            )
+
+        in_threads(replay, range(0, len(rows), BLOCK))
+        return label, why, has, scores
+
+    # --- Answers --------------------------------------------------------------------------------------------
+
+    def answers(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Plain labels or targets, from scores."""
+        if self.threshold is None:
+            return self.forest.answers(scores)
+        assert self.forest.classes is not None
+        is_second = self.forest.probabilities(scores)[:, 1] >= self.threshold
+        labels: NDArray[Any] = self.forest.classes[is_second.astype(np.intp)]
+        return labels
+
+    def final(self, label: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Labels that the kernels found, by their numbers, and answers from scores elsewhere."""
+        answers = self.answers(scores)
+        if self.forest.classes is None:
+            return answers
+        is_found = label != _kernels.NO_LABEL
+        answers[is_found] = self.forest.classes[label[is_found]]
+        return answers
+
+
+def machine_code(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """What a kernel was compiled to for arguments of these types.
+
+    Only for arguments that always have the same types: numba's usual way compares them with all that it has
+    compiled, field by field, at every call. For a kernel that takes tuples of arrays that is 5 microseconds.
+    """
+    if not hasattr(kernel, "compile"):  # numba is switched off
+        return kernel  # type: ignore[no-any-return]
+    return kernel.compile(tuple(map(numba.typeof, arguments)))  # type: ignore[no-any-return]

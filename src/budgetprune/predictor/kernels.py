@@ -1,0 +1,253 @@
+"""One example, source after source, until it is decided; and the same for many rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.predictor.aim import CUT, LEAD, NARROW, Rule
+from budgetprune.predictor.choice import choose, find_wanted
+from budgetprune.predictor.state import State, begin, copy_state, look, new_state
+from budgetprune.predictor.tables import Sources, Trees
+from budgetprune.utils.jit import njit
+
+# Why an example stops; what `run` returns beside the label.
+WAITING, CERTAIN, COMPLETE, TOO_EXPENSIVE, UNAVAILABLE, STOPPED = range(6)
+NO_LABEL = -1
+
+
+# --- Is it decided? -----------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def certain_label(rule: Rule, total: NDArray[np.int64], scale: float) -> int:
+    """The label that nothing can change any more, by its number; 0 for a target that is known well enough."""
+    if rule.kind == CUT:
+        if total[0, 0] > rule.high * scale:
+            return 1
+        return 0 if total[1, 0] < rule.low * scale else NO_LABEL
+    if rule.kind == LEAD:
+        leader = int(np.argmax(total[0]))
+        for k in range(total.shape[1]):
+            if k != leader and not total[0, leader] - total[1, k] > rule.guard * scale:
+                return NO_LABEL
+        return leader
+    least, most = total[0, 0] / (scale * rule.divisor), total[1, 0] / (scale * rule.divisor)
+    if rule.is_exponential:
+        least, most = np.exp(least), np.exp(most)
+    return 0 if most - least <= rule.width else NO_LABEL
+
+
+# --- One example, and many ----------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def receive(s: Any, sources: Sources, state: State) -> Any:
+    """Acquire a source: features that miss no other become known. Returns their marks."""
+    state.acquired[s] = True
+    marks = np.uint64(0)
+    for k in sources.gives[sources.gives_start[s] : sources.gives_start[s + 1]]:
+        is_known = True
+        for other in sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]:
+            is_known &= state.acquired[other]
+        if is_known:
+            state.known[k] = True
+            marks |= np.uint64(1) << np.uint64(k & 63)
+    return marks
+
+
+@njit(cache=True)
+def survey(trees: Trees, sources: Sources, rule: Rule, money: float, state: State) -> tuple[int, int, int]:
+    """Judge a state whose trees have looked: decided, or which source next?
+
+    Returns
+    -------
+    label : its number if it is certain, else -1
+    why : WAITING, or why it stops
+    source : the next one, -1 if it stops
+    """
+    label, too_expensive = certain_label(rule, state.total, trees.scale), False
+    if label == NO_LABEL:
+        source, too_expensive = choose(sources, money, state)
+        if source >= 0:
+            return NO_LABEL, WAITING, source
+    if not state.n_window.any():
+        return NO_LABEL, COMPLETE, -1
+    if label != NO_LABEL:
+        return label, CERTAIN, -1
+    return NO_LABEL, TOO_EXPENSIVE if too_expensive else UNAVAILABLE, -1
+
+
+@njit(cache=True)
+def run(
+    row: NDArray[Any],
+    trees: Trees,
+    sources: Sources,
+    rule: Rule,
+    slack: float,
+    money: float,
+    order: NDArray[np.int32],
+    state: State,
+) -> tuple[int, int, int, int]:
+    """Acquire source after source until it is decided, or until `order` is full; `row` has all their values.
+
+    The trees in `state` have looked.
+
+    Returns
+    -------
+    label, why, source : see `survey`
+    n_acquired : how many entries of `order` were written: the sources, one after the other
+    """
+    n_acquired = 0
+    while True:
+        label, why, source = survey(trees, sources, rule, money, state)
+        if why != WAITING or n_acquired == order.size:
+            return label, why, source, n_acquired
+        order[n_acquired] = source
+        n_acquired += 1
+        money -= sources.price[source]
+        look(receive(source, sources, state), row, trees, rule, slack, state)
+
+
+@njit(cache=True)
+def standing_scores(
+    value: NDArray[np.float64],
+    tree_output: NDArray[np.int32],
+    base: NDArray[np.float64],
+    rule: Rule,
+    scale: float,
+    state: State,
+    scores: NDArray[np.float64],
+) -> None:
+    """Add up what the trees answer where they stand, in their order, as `sum_values` does.
+
+    Inner nodes of boosted trees may answer what no leaf below them does; a target stays between its bounds.
+    """
+    node = state.node
+    scores[:] = base
+    for t in range(node.size):
+        if tree_output[t] < 0:
+            for k in range(base.size):
+                scores[k] += value[node[t], k]
+        else:
+            scores[tree_output[t]] += value[node[t], 0]
+    if rule.kind == NARROW and state.n_window.any():
+        scores[0] = min(max(scores[0], state.total[0, 0] / scale), state.total[1, 0] / scale)
+
+
+@njit(cache=True)
+def possible_label(
+    label: int, why: int, rule: Rule, scale: float, scores: NDArray[np.float64], state: State
+) -> int:
+    """Of many classes, guess one that the bounds of the scores do not exclude, where none is certain."""
+    if rule.kind != LEAD or label != NO_LABEL or why == COMPLETE:
+        return label
+    best, best_score = 0, -np.inf
+    for k in range(scores.size):
+        score = min(max(scores[k], state.total[0, k] / scale), state.total[1, k] / scale)
+        if score > best_score:
+            best, best_score = k, score
+    return best
+
+
+@njit(cache=True, nogil=True)
+def replay(
+    rows: NDArray[Any],
+    known: NDArray[np.bool_],
+    acquired: NDArray[np.bool_],
+    trees: Trees,
+    sources: Sources,
+    rule: Rule,
+    slack: float,
+    money: float,
+    value: NDArray[np.float64],
+    tree_output: NDArray[np.int32],
+    base: NDArray[np.float64],
+    label: NDArray[np.int64],
+    why: NDArray[np.int8],
+    has: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+) -> None:
+    """Acquire for every row what it would have acquired, one row after the other.
+
+    Parameters
+    ----------
+    known, acquired : features and sources that all rows have from the start
+    label, why : filled in for each row, see `survey`
+    has : filled in, bool array of shape (n_rows, n_sources)
+    scores : filled in, of shape (n_rows, n_outputs), where the trees stood in the end; not divided
+    """
+    state = new_state(trees, rule, rows.shape[1], sources.price.size)
+    begun = new_state(trees, rule, rows.shape[1], sources.price.size)
+    begun.known[:] = known
+    begun.acquired[:] = acquired
+    order = np.empty(sources.price.size, dtype=np.int32)
+    # As long as nothing is known, all rows are alike.
+    are_alike = not known.any()
+    for i in range(rows.shape[0]):
+        if i == 0 or not are_alike:
+            begin(rows[i], trees, rule, slack, begun)
+        copy_state(begun, state)
+        label[i], why[i], _, _ = run(rows[i], trees, sources, rule, slack, money, order, state)
+        has[i] = state.acquired
+        standing_scores(value, tree_output, base, rule, trees.scale, state, scores[i])
+        label[i] = possible_label(label[i], why[i], rule, trees.scale, scores[i], state)
+
+
+@njit(cache=True)
+def decide_one(
+    row: NDArray[Any],
+    known: NDArray[np.bool_],
+    acquired: NDArray[np.bool_],
+    is_available: NDArray[np.bool_],
+    trees: Trees,
+    sources: Sources,
+    rule: Rule,
+    slack: float,
+    money: float,
+    value: NDArray[np.float64],
+    tree_output: NDArray[np.int32],
+    base: NDArray[np.float64],
+    begun: State,
+    order: NDArray[np.int32],
+    is_wanted: NDArray[np.bool_],
+    known_then: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+) -> tuple[int, int, int, bool, int]:
+    """Take one example further, as far as `order` has room, and tell all about it; see `Told`.
+
+    `begun` is where all examples begin as long as nothing is known. The last five arguments are filled:
+    arrays that a kernel makes take numba longer to hand over.
+    """
+    state = new_state(trees, rule, known.size, acquired.size)
+    is_begun = not known.any()
+    if is_begun:
+        copy_state(begun, state)
+    state.known[:] = known
+    state.acquired[:] = acquired
+    state.is_available[:] = is_available
+    if not is_begun:
+        begin(row, trees, rule, slack, state)
+    label, why, source, n_acquired = run(row, trees, sources, rule, slack, money, order, state)
+    known_then[:] = state.known
+    find_wanted(sources, state, is_wanted)
+    standing_scores(value, tree_output, base, rule, trees.scale, state, scores)
+    label = possible_label(label, why, rule, trees.scale, scores, state)
+    is_certain = why == CERTAIN
+    if slack > 0:
+        begin(row, trees, rule, 0.0, state)
+        is_certain = certain_label(rule, state.total, trees.scale) != NO_LABEL
+    bounds[:] = state.total / trees.scale
+    return label, why, source, is_certain, n_acquired
+
+
+@njit(cache=True)
+def bound(row: NDArray[Any], known: NDArray[np.bool_], trees: Trees, rule: Rule) -> NDArray[np.float64]:
+    """Bound sums over trees where some features are known, by direction, of shape (2, n_directions)."""
+    state = new_state(trees, rule, known.size, 0)
+    state.known[:] = known
+    begin(row, trees, rule, 0.0, state)
+    return state.total / trees.scale

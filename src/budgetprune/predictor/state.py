@@ -1,0 +1,239 @@
+"""What is known about one example: where its trees stand, and what is still possible.
+
+Nothing here depends on how the known values came to be known, so asking step by step, in any order, and
+replaying a row of a table reach the same states.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.forest.routing import goes_left
+from budgetprune.predictor.aim import LOOK_AHEAD, STANDING, Rule
+from budgetprune.predictor.tables import Trees
+from budgetprune.utils.jit import njit
+
+ALL = np.uint64(2**64 - 1)  # marks of all features
+LARGE = np.int32(2**31 - 1)  # beyond all bounds of a single tree
+
+
+class State(NamedTuple):
+    """What is known about one example, and what follows from it."""
+
+    known: NDArray[np.bool_]  # by feature
+    acquired: NDArray[np.bool_]  # by source
+    is_available: NDArray[np.bool_]  # by source
+    # By tree: where it stands, at a leaf or at the first split on an unknown feature.
+    node: NDArray[np.int64]
+    bounds: NDArray[np.int32]  # of what it can still answer, of shape (n_trees, 2, n_columns)
+    # By tree: the splits on unknown features that it stands at or may meet soon; none at a leaf.
+    n_window: NDArray[np.int64]
+    window_feature: NDArray[np.int32]
+    window_need: NDArray[np.int64]
+    marks: NDArray[np.uint64]  # of these features: bit `k % 64` for feature k
+    # Sums over trees.
+    total: NDArray[np.int64]  # bounds of all directions, less the slack, of shape (2, n_directions)
+    n_standing: NDArray[np.int64]  # by feature: trees that stand at it
+    need: NDArray[np.int64]  # by feature
+    # Scratch memory.
+    queue: NDArray[np.int64]
+    share: NDArray[np.float64]
+    gain: NDArray[np.int64]  # by source
+    bundle: NDArray[np.int32]  # features that miss several sources
+
+
+@njit(cache=True)
+def new_state(trees: Trees, rule: Rule, n_features: int, n_sources: int) -> State:
+    n_trees, n_places = trees.direction.size, 2 ** (rule.look_ahead + 1) - 1
+    return State(
+        np.zeros(n_features, dtype=np.bool_),
+        np.zeros(n_sources, dtype=np.bool_),
+        np.ones(n_sources, dtype=np.bool_),
+        np.empty(n_trees, dtype=np.int64),
+        np.empty((n_trees, 2, trees.bounds.shape[2]), dtype=np.int32),
+        np.empty(n_trees, dtype=np.int64),
+        np.empty((n_trees, n_places), dtype=np.int32),
+        np.empty((n_trees, n_places), dtype=np.int64),
+        np.empty(n_trees, dtype=np.uint64),
+        np.empty_like(trees.base),
+        np.empty(n_features, dtype=np.int64),
+        np.empty(n_features, dtype=np.int64),
+        np.empty(n_places, dtype=np.int64),
+        np.empty(n_places),
+        np.empty(n_sources, dtype=np.int64),
+        np.empty(n_features, dtype=np.int32),
+    )
+
+
+@njit(cache=True)
+def begin(row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: State) -> None:
+    """Let all trees look from their roots; what is known is in `state`."""
+    state.node[:] = trees.tree_start[:-1]
+    state.bounds[:] = 0
+    state.n_window[:] = 0
+    state.marks[:] = ALL
+    state.total[:] = trees.base
+    state.n_standing[:] = 0
+    state.need[:] = 0
+    look(ALL, row, trees, rule, slack, state)
+
+
+@njit(cache=True)
+def ignorant_state(
+    row: NDArray[Any], trees: Trees, rule: Rule, slack: float, n_features: int, n_sources: int
+) -> State:
+    """Where all examples begin as long as nothing is known; `row` can be any."""
+    state = new_state(trees, rule, n_features, n_sources)
+    begin(row, trees, rule, slack, state)
+    return state
+
+
+@njit(cache=True)
+def copy_state(of: State, to: State) -> None:
+    """Copy what is known and what follows from it."""
+    to.known[:] = of.known
+    to.acquired[:] = of.acquired
+    to.is_available[:] = of.is_available
+    to.node[:] = of.node
+    to.bounds[:] = of.bounds
+    to.n_window[:] = of.n_window
+    to.window_feature[:] = of.window_feature
+    to.window_need[:] = of.window_need
+    to.marks[:] = of.marks
+    to.total[:] = of.total
+    to.n_standing[:] = of.n_standing
+    to.need[:] = of.need
+
+
+@njit(cache=True)
+def narrow(bounds: NDArray[np.int32], slack: float) -> None:
+    """Take a share of the range off both its ends."""
+    for d in range(bounds.shape[1]):
+        taken = np.int32(slack * (np.int64(bounds[1, d]) - np.int64(bounds[0, d])))
+        bounds[0, d] += taken
+        bounds[1, d] -= taken
+
+
+# --- Where trees stand --------------------------------------------------------------------------------------
+
+
+@njit(cache=True, inline="always")
+def advance(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -> Any:
+    """Go down from node `h` as far as known features lead."""
+    nodes = trees.node
+    k = nodes[h]["feature"]
+    while k >= 0 and known[k]:
+        x, threshold = row[k], nodes[h]["threshold"]
+        left = x <= threshold
+        if not left and not x > threshold:  # either is NaN
+            left = goes_left_slowly(x, h, trees)
+        h = np.int64(nodes[h]["child"][np.uint8(left)])
+        k = nodes[h]["feature"]
+    return h
+
+
+@njit(cache=True)
+def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
+    """What `goes_left` says where it takes more than a comparison to tell the side."""
+    return goes_left(
+        x,
+        h,
+        trees.threshold,
+        trees.missing_left,
+        trees.category_set,
+        trees.category_start,
+        trees.category_bits,
+        trees.zero_is_missing,
+    )
+
+
+@njit(cache=True)
+def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: State) -> None:
+    """Let trees advance from where they stand, and bound what they can still answer.
+
+    Below an unknown split both sides are possible; on each, known features lead further down. The leaves that
+    can still be reached from there on bound the answer::
+
+            unknown            in the window: at most 1 + 2 + 4 splits with a look-ahead of 2
+            ╱     ╲
+         known   unknown       known splits are passed, and exclude what is on their other side
+           ╲      ╱    ╲
+        unknown  leaf  unknown
+
+    Parameters
+    ----------
+    due : marks of features that have become known; a tree with none of them in its window sees nothing new
+    rule : says how far trees look ahead, and what they need: the feature they stand at, once (STANDING) or
+        times their range (RANGE); or all features in the window, as probably as they meet them, times their
+        range (LOOK_AHEAD)
+    slack : share of a tree's range that is taken off both its ends
+    """
+    # Names of their own: what is taken out of a tuple in a loop has its references counted in the loop.
+    nodes, below, share_left, direction = trees.node, trees.bounds, trees.share_left, trees.direction
+    known, queue, share, bounds = state.known, state.queue, state.share, state.bounds
+    node, marks, total, need = state.node, state.marks, state.total, state.need
+    n_standing, n_window = state.n_standing, state.n_window
+    window_feature, window_need = state.window_feature, state.window_need
+    for t in range(node.size):
+        if not marks[t] & due:
+            continue
+        # A tree feeds all directions, or one of them.
+        first, n_fed = (0, bounds.shape[2]) if direction[t] < 0 else (direction[t], 1)
+        for d in range(n_fed):
+            total[0, first + d] -= bounds[t, 0, d]
+            total[1, first + d] -= bounds[t, 1, d]
+            bounds[t, 0, d], bounds[t, 1, d] = LARGE, -LARGE
+        for j in range(n_window[t]):
+            need[window_feature[t, j]] -= window_need[t, j]
+        if n_window[t] > 0:
+            n_standing[window_feature[t, 0]] -= 1
+
+        queue[0] = advance(node[t], row, known, trees)
+        node[t] = queue[0]
+        share[0] = 1.0
+        marks[t] = 0
+        n_splits, n_queued, place, level, level_end = 0, 1, 0, 0, 1
+        # The queue holds nodes level by level. Those that are splits go into the window, which is never
+        # ahead.
+        while place < n_queued:
+            if place == level_end:
+                level, level_end = level + 1, n_queued
+            h, probability = queue[place], share[place]
+            place += 1
+            k = nodes[h]["feature"]
+            if k < 0 or level == rule.look_ahead:
+                for d in range(n_fed):
+                    bounds[t, 0, d] = min(bounds[t, 0, d], below[h, 0, d])
+                    bounds[t, 1, d] = max(bounds[t, 1, d], below[h, 1, d])
+            else:
+                queue[n_queued] = advance(h + 1, row, known, trees)
+                queue[n_queued + 1] = advance(np.int64(nodes[h]["child"][0]), row, known, trees)
+                share[n_queued] = probability * share_left[h]
+                share[n_queued + 1] = probability - share[n_queued]
+                n_queued += 2
+            if k >= 0:
+                window_feature[t, n_splits] = k
+                share[n_splits] = probability
+                n_splits += 1
+                marks[t] |= np.uint64(1) << np.uint64(k & 63)
+
+        stake = np.int64(0)
+        for d in range(n_fed):
+            stake += np.int64(bounds[t, 1, d]) - np.int64(bounds[t, 0, d])
+        if slack > 0:
+            narrow(bounds[t], slack)
+        for d in range(n_fed):
+            total[0, first + d] += bounds[t, 0, d]
+            total[1, first + d] += bounds[t, 1, d]
+        n_window[t] = n_splits
+        for j in range(n_splits):
+            if rule.order == LOOK_AHEAD:
+                window_need[t, j] = np.int64(share[j] * stake)
+            else:
+                window_need[t, j] = (1 if rule.order == STANDING else stake) if j == 0 else 0
+            need[window_feature[t, j]] += window_need[t, j]
+        if n_splits > 0:
+            n_standing[window_feature[t, 0]] += 1

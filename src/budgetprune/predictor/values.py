@@ -1,0 +1,144 @@
+"""From values by name, as they come from a dictionary or a request, to what the kernels take."""
+
+from __future__ import annotations
+
+import reprlib
+import sys
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.costs.price_lists import listed
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.utils.jit import njit
+
+_NUMBERS = (int, float, np.number, np.bool_)
+_PLAIN = (np.dtype(np.float64), np.dtype(np.int64))
+_NO_NUMBERS = (np.complexfloating, np.timedelta64)
+
+
+class Values:
+    """Names of the features of a forest, and how their values are read, one by one."""
+
+    def __init__(self, forest: Forest) -> None:
+        self.names = forest.feature_names or tuple(f"x{k}" for k in range(forest.n_features))
+        self.column: dict[str, int] = {name: k for k, name in enumerate(self.names)}
+        self.dtype = forest.input_dtype
+        self._allow_nan = forest.missing != "forbidden"
+        categories = forest.categories or (None,) * forest.n_features
+        self._number = [
+            None if known is None else {category: float(i) for i, category in enumerate(known)}
+            for known in categories
+        ]
+        # A dictionary with plain numbers for all features is read at once.
+        has_numbers_only = all(number is None for number in self._number) and len(self.names) > 1
+        self._all: Callable[[Any], tuple[Any, ...]] | None = (
+            itemgetter(*self.names) if has_numbers_only else None
+        )
+
+    def column_of(self, name: Any) -> int:
+        """Number of a feature, by its name."""
+        try:
+            return self.column[name]
+        except (KeyError, TypeError):
+            raise InvalidInputError(
+                f"there is no feature {name!r}; the features are {listed(map(repr, self.names))}."
+            ) from None
+
+    def read_named(self, values: Mapping[str, Any], what: str) -> list[tuple[int, float]]:
+        """Numbers of features, and their values as the trees compare them; all of them, or an error."""
+        if not isinstance(values, Mapping):
+            raise InvalidInputError(
+                f"{what} must be a mapping from feature names to values, not {type(values).__name__}."
+            )
+        named = ((self.column_of(name), value) for name, value in values.items())
+        return [(k, self.read(k, value)) for k, value in named]
+
+    def read(self, k: int, value: Any) -> float:
+        """One value as the number that the trees compare, or an error that says what is wrong with it."""
+        name, number = self.names[k], self._number[k]
+        if number is not None:
+            value = self._category(k, value)
+        elif value is None or _is_na(value):
+            value = np.nan
+        elif not isinstance(value, _NUMBERS) or isinstance(value, _NO_NUMBERS):
+            raise InvalidInputError(
+                f"the value of {name!r} must be a number, not {type(value).__name__} ({_shown(value)})."
+            )
+        try:
+            with np.errstate(over="ignore"):
+                read = float(self.dtype.type(value))
+        except OverflowError:
+            read = np.inf
+        if np.isinf(read):
+            raise InvalidInputError(
+                f"the value of {name!r} is an infinity or too large for {self.dtype} ({_shown(value)}); "
+                "clip it."
+            )
+        if np.isnan(read) and not self._allow_nan:
+            raise InvalidInputError(
+                f"the value of {name!r} is missing, which this forest cannot route: impute it as in training."
+            )
+        return read
+
+    def _category(self, k: int, value: Any) -> float:
+        """Number of a category; one that nobody knows is missing."""
+        number = self._number[k]
+        assert number is not None
+        try:
+            found = number.get(value)
+        except TypeError:
+            raise InvalidInputError(
+                f"the value of {self.names[k]!r} is no category: {_shown(value)}."
+            ) from None
+        if found is not None:
+            return found
+        is_missing = value is None or _is_na(value) or value != value
+        is_other = [isinstance(known, str) != isinstance(value, str) for known in number]
+        if not is_missing and is_other and all(is_other):
+            raise InvalidInputError(
+                f"the value of {self.names[k]!r} is {_shown(value)}, but its categories in training were "
+                f"{listed(map(repr, number))}; use those."
+            )
+        return np.nan
+
+    def read_all(self, values: Mapping[str, Any]) -> NDArray[Any] | None:
+        """All values at once, if all are there and plain numbers without surprises; else None."""
+        # Other mappings may look things up when asked: they are asked for what is needed only.
+        if self._all is None or type(values) is not dict:
+            return None
+        try:
+            row = np.array(self._all(values))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return None
+        if row.dtype not in _PLAIN or row.ndim != 1:
+            return None
+        rounded = np.empty(row.size, dtype=self.dtype)
+        return rounded if round_values(row, rounded) else None
+
+
+@njit(cache=True)
+def round_values(values: NDArray[Any], rounded: NDArray[Any]) -> bool:
+    """Round to another precision; True if all are finite numbers. For a few values numpy takes longer."""
+    is_finite = True
+    for k in range(values.size):
+        rounded[k] = values[k]
+        is_finite &= np.isfinite(rounded[k])
+    return is_finite
+
+
+def _is_na(value: Any) -> bool:
+    """Recognise pandas.NA without importing pandas: whoever passes it has imported it already."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and value is pandas.NA
+
+
+def _shown(value: Any) -> str:
+    try:
+        return reprlib.repr(value)
+    except Exception:  # a message about a strange value must not fail over it
+        return f"a {type(value).__name__}"

@@ -1,0 +1,64 @@
+"""What boosted models do not record: what their splits gain, and what their inner nodes would answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.forest.topology import mean_of_leaves
+from budgetprune.problem.boosted import check_known_loss, measure
+from budgetprune.problem.errors import check_finite
+from budgetprune.problem.gains import split_gains
+from budgetprune.problem.rows import route
+from budgetprune.problem.targets import Labels
+
+
+def recompute(
+    forest: Forest, X_train: Any, y_train: Any, sample_weight: Any = None, *, inner_values: bool = True
+) -> Forest:
+    """Work out from its training rows what a boosted ensemble does not remember.
+
+    Some libraries record no gains, or gains with penalties taken off; some keep no answer at inner nodes, or
+    one that is no step of the boosting. Both decide what pruning does.
+
+    Parameters
+    ----------
+    forest : Forest
+        Boosted, with a loss that we know.
+    X_train, y_train : array-like
+        The rows that the model was trained on.
+    sample_weight : array-like of shape (n_rows,), optional
+        Their weights, as in training. Class weights of the model (`class_weight`) are multiplied in.
+    inner_values : bool
+        Whether inner nodes get a new answer too: the mean of the leaves below, weighted by the curvature of
+        the loss on their rows. Where leaves are Newton steps, shrunken by any learning rate, that is the
+        Newton step of the node's own rows, shrunken just so; no learning rate needs to be known. Nodes that
+        no row reaches keep their answer.
+
+    Returns
+    -------
+    forest : Forest
+        With `split_gain` as measured on these rows, and with the new answers; otherwise the same.
+    """
+    if not forest.is_boosted:
+        raise InvalidInputError("recompute is for boosted ensembles; the trees of this forest are averaged.")
+    check_known_loss(forest)
+    rows = route(forest, forest.prepare_rows(X_train, "X_train"))
+    sums, weight = measure(forest, rows, Labels(y_train, sample_weight, "y_train", "sample_weight"))
+    if inner_values:
+        forest = replace(forest, value=_newton_values(forest, sums.curvature))
+    gain = split_gains(forest, sums) / weight
+    check_finite(gain)
+    return replace(forest, split_gain=gain)
+
+
+def _newton_values(forest: Forest, curvature: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of the leaves below each node, weighted by the curvature there, output by output."""
+    columns = zip(forest.value.T, curvature.T, strict=True)
+    means = [mean_of_leaves(forest.right, value[:, np.newaxis], weight)[:, 0] for value, weight in columns]
+    return np.where(curvature > 0, np.column_stack(means), forest.value)

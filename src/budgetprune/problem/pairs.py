@@ -1,0 +1,61 @@
+"""Walks over the pairs (source, row): source by source, so that threads never meet at a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.utils.jit import njit
+
+if TYPE_CHECKING:
+    from budgetprune.problem.problem import PruningProblem
+
+# Work is shared out in this many parts, however many threads there are: sums must not depend on the machine.
+N_PARTS = 16
+
+
+class Walk(NamedTuple):
+    """The first uses, source by source, and where to find their rows."""
+
+    by_source: NDArray[np.int64]  # uses, sorted by source
+    source_start: NDArray[np.int64]
+    order: NDArray[np.int32]
+    row_start: NDArray[np.int32]
+    tree_of_node: NDArray[np.int32]
+    use_node: NDArray[np.int32]
+    use_start: NDArray[np.int64]
+
+
+def walk_by_source(problem: PruningProblem) -> Walk:
+    """Sort the first uses by source."""
+    by_source = np.argsort(problem.use_source, kind="stable")
+    return Walk(
+        by_source=by_source,
+        source_start=np.searchsorted(problem.use_source[by_source], np.arange(problem.n_sources + 1)),
+        order=problem.order,
+        row_start=problem.row_start,
+        tree_of_node=problem.forest.tree_of_node,
+        use_node=problem.use_node,
+        use_start=problem.use_start,
+    )
+
+
+@njit(cache=True)
+def uses_of_source(walk: Walk, s: int) -> NDArray[np.int64]:
+    """First uses of a source."""
+    return walk.by_source[walk.source_start[s] : walk.source_start[s + 1]]
+
+
+@njit(cache=True)
+def rows_of_use(walk: Walk, k: int) -> NDArray[np.int32]:
+    """Rows of first use `k`, in the order of its incidences."""
+    h = walk.use_node[k]
+    start = walk.row_start[h]
+    return walk.order[walk.tree_of_node[h], start : start + walk.use_start[k + 1] - walk.use_start[k]]
+
+
+def suffix_sums(bins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """At point `p`, add up the bins above `p`: what lasts for the first `b` points is in bin `b`."""
+    return np.cumsum(bins[:0:-1])[::-1]

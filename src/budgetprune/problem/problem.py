@@ -1,0 +1,326 @@
+"""`PruningProblem`: forest, node errors, prices and the rows that pay them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from budgetprune.costs import FeatureCosts
+from budgetprune.costs.price_lists import PRICE_RANGE, is_price
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.forest import checks as _checks
+from budgetprune.problem.boosted import boosted_errors, check_boosted
+from budgetprune.problem.bounds import universal_bounds
+from budgetprune.problem.certificate import Certificate, dual_value
+from budgetprune.problem.checks import (
+    all_at_least_zero,
+    at_least_zero,
+    check_critical_lambda,
+    check_multipliers,
+)
+from budgetprune.problem.errors import Estimate, Loss, check_estimate, check_loss, node_errors
+from budgetprune.problem.pruning import Pruning
+from budgetprune.problem.rows import route
+from budgetprune.problem.tally import reached_weight
+from budgetprune.problem.targets import Labels, as_weights
+from budgetprune.problem.tradeoff import trade_off
+from budgetprune.problem.uses import acquire, first_uses
+from budgetprune.utils.arrays import frozen
+
+if TYPE_CHECKING:
+    from budgetprune.path import PruningPath
+
+
+class PruningProblem:
+    """Say which pruning is best: the one with the least ``error + lam * (cost + computation)``.
+
+    This is program (IP) of the paper, as arrays. A pruning is a mask `keep` of the splits that stay, closed
+    under "parent". The problem knows what any pruning is worth, and how to check a proof that none is better;
+    finding the best one is the solvers' work.
+
+    Parameters
+    ----------
+    forest : Forest
+    X_cost : array-like of shape (n_examples, n_features)
+        Rows whose costs are counted; best not those that the trees were grown on.
+    y_cost : array-like of shape (n_examples,), optional
+        Their labels or targets, for held-out and pooled errors.
+    costs : FeatureCosts, or anything that `FeatureCosts.of` takes
+        None means 1 per feature.
+    error : {"in-bag", "out-of-bag", "held-out", "pooled"}
+        Rows on which a node's error is measured: those its tree was grown on (the paper), the training rows
+        its tree has not seen, those of `X_cost`, or the latter two together. Boosted trees have seen all
+        training rows: none are out-of-bag, and pooled means training rows and those of `X_cost`.
+    loss : {"misclassification", "brier", "squared"}, optional
+        What is lost at a node; None means misclassification for classifiers, squared for regressors. Boosted
+        ensembles have a loss of their own.
+    X_train, y_train : array-like, optional
+        The rows that the model was trained on, in their order, for out-of-bag and pooled errors (and for
+        in-bag ones if the model does not remember enough).
+    sample_weight : array-like of shape (n_examples,), optional
+        Weights of the rows of `X_cost`, for costs and for held-out errors.
+    sample_weight_train : array-like, optional
+        Weights of the rows of `X_train`, as in training. In-bag errors weigh rows as the trees saw them.
+    computation_weight : float
+        Price of one more split on an example's way, in units of cost; summed over trees.
+
+    Attributes
+    ----------
+    costs : CostTable
+    n_examples, n_sources, n_uses, n_incidences : int
+    lost : float64 array of shape (n_nodes,)
+        Weight that a node loses if it is a leaf (e_h of the paper), exact if weights are integers.
+    counted : float64 array of shape (n_trees,)
+        Weight on which it is measured in each tree; 1 where a boosted model recorded averages.
+    denominator : float64 array of shape (n_trees,)
+        ``counted * n_trees``; for boosted trees `counted`, as they add up.
+    error : float64 array of shape (n_nodes,)
+        ``lost / denominator``: the error of a pruning is its sum over the leaves. For boosted trees, what is
+        lost is the loss that the splits below save, and so the error is what pruning adds to the ensemble's
+        loss, to second order: 0 for the unpruned one, negative if splits that do harm go.
+    gain, lost_gain : float64 arrays of shape (n_nodes,)
+        What a split improves: `error` (`lost`) of the node minus that of its children; 0 at leaves.
+    row_weight : float64 array of shape (n_examples,)
+        Share of each example in the average cost; sums to 1.
+    order : int32 array of shape (n_trees, n_examples)
+    row_start, row_stop : int32 arrays of shape (n_nodes,)
+        Examples in the order of the leaves that they reach, ascending within a leaf: node `h` of tree `t` is
+        reached by ``order[t, row_start[h]:row_stop[h]]`` (S_h of the paper).
+    use_node, use_source : int32 arrays of shape (n_uses,)
+        First uses (u_tki of the paper): the split's feature needs the source, and no split above does. Only
+        sources with a price; sorted by node, then by source.
+    use_start : int64 array of shape (n_uses + 1,)
+        Incidence ``use_start[k] + q`` is use `k` by the example ``order[t, row_start[use_node[k]] + q]``.
+    use_tree_start : int64 array of shape (n_trees + 1,)
+        Offsets of each tree's uses.
+    computation : float64 array of shape (n_nodes,)
+        `computation_weight` times the share of the examples that reach a split; 0 at leaves. Average depth,
+        as the paper counts it, is the sum of that share over the splits that stay.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        X_cost: Any,
+        y_cost: Any = None,
+        *,
+        costs: Any = None,
+        error: Estimate = "in-bag",
+        loss: Loss | None = None,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+        sample_weight_train: Any = None,
+        computation_weight: float = 0.0,
+    ) -> None:
+        if not isinstance(forest, Forest):
+            raise InvalidInputError(
+                f"forest must be a Forest, not {type(forest).__name__}; write Forest.from_model(model)."
+            )
+        if forest.is_boosted:
+            check_boosted(forest, error, loss, X_train, y_train)
+        check_estimate(error, y_cost, X_train, y_train)
+        averaged_loss = None if forest.is_boosted else check_loss(forest, loss)
+        computation_weight = at_least_zero(computation_weight, "computation_weight")
+        if not is_price(computation_weight):
+            raise InvalidInputError(
+                f"computation_weight must be 0 or {PRICE_RANGE}, like a price, not {computation_weight:g}."
+            )
+        self.forest = forest
+        self.costs = FeatureCosts.of(costs).resolve(forest.n_features, forest.feature_names)
+        X = forest.prepare_rows(X_cost, "X_cost")
+        weight = as_weights(sample_weight, len(X), "sample_weight")
+        self.row_weight = frozen(weight / weight.sum())
+
+        rows = route(forest, X)
+        self.order, self.row_start, self.row_stop = rows.order, rows.start, rows.stop
+        uses = first_uses(forest, self.costs, rows)
+        self.use_node, self.use_source = uses.node, uses.source
+        self.use_start, self.use_tree_start = uses.start, uses.tree_start
+
+        labels = Labels(y_cost, weight, "y_cost", "sample_weight")
+        train_labels = Labels(y_train, sample_weight_train, "y_train", "sample_weight_train")
+        if averaged_loss is None:
+            errors = boosted_errors(forest, error, rows, labels, X_train, train_labels)
+        else:
+            errors = node_errors(forest, error, averaged_loss, rows, labels, X_train, train_labels)
+        self.lost, self.lost_gain, self.counted, self.denominator = map(frozen, errors)
+        per_node = self.denominator[forest.tree_of_node]
+        self.error, self.gain = frozen(self.lost / per_node), frozen(self.lost_gain / per_node)
+        share = reached_weight(forest, rows, weight) / weight.sum() if computation_weight else 0.0
+        self.computation = frozen(np.where(forest.is_split, computation_weight * share, 0.0))
+
+    def __repr__(self) -> str:
+        return (
+            f"PruningProblem({self.forest!r}, {self.n_examples} examples, {self.n_sources} sources, "
+            f"{self.n_incidences} incidences)"
+        )
+
+    @property
+    def n_examples(self) -> int:
+        return len(self.row_weight)
+
+    @property
+    def n_sources(self) -> int:
+        return self.costs.n_sources
+
+    @property
+    def n_uses(self) -> int:
+        return len(self.use_node)
+
+    @property
+    def n_incidences(self) -> int:
+        return int(self.use_start[-1])
+
+    @property
+    def scale(self) -> float:
+        """What gaps are relative to: the error of the forest that is pruned to its roots.
+
+        The error of a boosted ensemble counts from the unpruned one, and is negative if splits that go did
+        harm. There it is what all splits gain, or harm, together: the same, if none does harm.
+        """
+        if self.forest.is_boosted:
+            return float(np.abs(self.gain).sum())
+        return self.error_of(np.zeros_like(self.unpruned))
+
+    @property
+    def unpruned(self) -> NDArray[np.bool_]:
+        """The pruning that keeps every split."""
+        return self.forest.is_split
+
+    # --- What a pruning is worth ----------------------------------------------------------------------------
+
+    def check_keep(self, keep: ArrayLike) -> NDArray[np.bool_]:
+        """Return `keep` as a mask if it is a pruning, else raise an error that says why it is none."""
+        return _checks.check_keep(self.forest, keep)
+
+    def error_of(self, keep: ArrayLike) -> float:
+        """Average error of the pruned trees; for boosted ones, the loss that pruning adds."""
+        keep = self.check_keep(keep)
+        parent = self.forest.parent
+        is_leaf = ~keep & ((parent < 0) | keep[parent])
+        return float(self.error[is_leaf].sum())
+
+    def acquired(self, keep: ArrayLike) -> NDArray[np.bool_]:
+        """Which sources each example acquires (w_ki of the paper), of shape (n_examples, n_sources).
+
+        Every source on its paths through all pruned trees, except those without a price.
+        """
+        acquired: NDArray[np.bool_] = acquire(
+            self.check_keep(keep),
+            self.order,
+            self.row_start,
+            self.row_stop,
+            self.use_node,
+            self.use_source,
+            self.use_tree_start,
+            self.n_sources,
+        )
+        return acquired
+
+    def cost_of(self, keep: ArrayLike) -> float:
+        """Average cost of an example's sources (full cost)."""
+        return float(self.row_weight @ self.costs.total(self.acquired(keep)))
+
+    def computation_of(self, keep: ArrayLike) -> float:
+        """Average number of splits on an example's ways through all pruned trees, times its weight."""
+        return float(self.computation[self.check_keep(keep)].sum())
+
+    def objective(self, keep: ArrayLike, lam: float) -> float:
+        """What is minimised: error plus `lam` times cost and computation."""
+        lam = at_least_zero(lam, "lam")
+        return self.error_of(keep) + lam * (self.cost_of(keep) + self.computation_of(keep))
+
+    def trade_off(
+        self, critical_lambda: ArrayLike, lams: ArrayLike
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Error, cost and number of splits of the prunings ``critical_lambda > lam``, one for each of `lams`.
+
+        Parameters
+        ----------
+        critical_lambda : float64 array of shape (n_nodes,)
+            0 at leaves, at least 0 at splits and nowhere above the parent's: the prunings are nested.
+        lams : float64 array, in any order
+        """
+        critical = check_critical_lambda(self.forest, critical_lambda)
+        points, place = np.unique(all_at_least_zero(lams, "lam"), return_inverse=True)
+        error, cost, n_splits = trade_off(self, critical, points)
+        return error[place], cost[place], n_splits[place]
+
+    def pruning(
+        self, keep: ArrayLike, lam: float, dual: NDArray[np.float64] | None = None, report: Any = None
+    ) -> Pruning:
+        """Wrap a solver's answer, with its error and its cost."""
+        mask = frozen(self.check_keep(keep).copy())
+        lam = at_least_zero(lam, "lam")
+        return Pruning(self.forest, mask, lam, self.error_of(mask), self.cost_of(mask), dual, report)
+
+    # --- How good a pruning is ------------------------------------------------------------------------------
+
+    def bound(self, beta: ArrayLike, lam: float) -> float:
+        """Lower bound on the objective of every pruning, from any multipliers (the Lagrangian dual).
+
+        Parameters
+        ----------
+        beta : float64 array of shape (n_incidences,), at least 0
+            What a tree pays at each incidence. If together they pay more than the price of a source for a
+            row, the bound is lowered by what is too much, so any `beta` gives a true bound.
+        lam : float
+        """
+        return dual_value(self, check_multipliers(beta, self.n_incidences, "beta"), at_least_zero(lam, "lam"))
+
+    def bounds(self, flow: ArrayLike, level: ArrayLike, lams: ArrayLike) -> NDArray[np.float64]:
+        """Lower bounds for many `lams`, from one flow: ``bound(flow * min(1, lam / level), lam)`` for each.
+
+        Parameters
+        ----------
+        flow : float64 array of shape (n_incidences,), at least 0
+        level : float64 array of shape (n_nodes,)
+            The lambda up to which a node's payments grow: positive (or infinite) where there is flow, and the
+            same for all nodes that pay for one source of one example.
+        lams : float64 array, in any order
+        """
+        flow = check_multipliers(flow, self.n_incidences, "flow")
+        level = np.ascontiguousarray(level, dtype=np.float64)
+        if level.shape != (self.forest.n_nodes,):
+            raise InvalidInputError(f"level must have one entry for each of {self.forest.n_nodes} nodes.")
+        points, place = np.unique(all_at_least_zero(lams, "lam"), return_inverse=True)
+        return universal_bounds(self, flow, level, points)[place]
+
+    def certify(self, pruning: Pruning, dual: ArrayLike | None = None) -> Certificate:
+        """Prove how good a pruning is, without trusting the solver it came from.
+
+        Parameters
+        ----------
+        pruning : Pruning
+        dual : float64 array of shape (n_incidences,), optional
+            Multipliers for the bound; by default the pruning's own.
+        """
+        beta = pruning.dual if dual is None else dual
+        if beta is None:
+            raise InvalidInputError(
+                "this pruning has no dual to prove it by; pass dual=problem.solve(pruning.lam).dual, "
+                "or let the path certify its points: problem.path(certify=True)."
+            )
+        return Certificate.of(
+            objective=self.objective(pruning.keep, pruning.lam),
+            bound=self.bound(beta, pruning.lam),
+            scale=self.scale,
+        )
+
+    # --- Finding the best one -------------------------------------------------------------------------------
+
+    def solve(self, lam: float, solver: str = "parametric", **options: Any) -> Pruning:
+        """Find the best pruning for one `lam`; see `budgetprune.solvers.solve`."""
+        from budgetprune import solvers
+
+        return solvers.solve(self, lam, solver, **options)
+
+    def path(self, **options: Any) -> PruningPath:
+        """Find the best prunings for all `lam`; see `budgetprune.solvers.path`."""
+        from budgetprune import solvers
+
+        return solvers.path(self, **options)

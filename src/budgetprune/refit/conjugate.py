@@ -1,0 +1,105 @@
+"""Conjugate gradients, and sums over long arrays that are the same on any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.utils.jit import njit, prange
+
+Array = NDArray[np.float64]
+
+# Entries that are added up in one go; the order of what is added depends on nothing else.
+CHUNK = 4096
+MAX_ROUNDS = 200
+# A direction is flat if A curves along it by less than this share of what its diagonal alone would. The
+# curvature is a sum over rows and trees, so that less than this is rounding, not curvature.
+FLAT = 1e-13
+# Conjugate gradients may let the residual grow for a while, but not without limit. Beyond this multiple of
+# the first one (both squared), rounding has destroyed the conjugacy of the directions.
+DIVERGED = 1e8
+
+
+def dot(a: Array, b: Array) -> float:
+    """Inner product of two arrays of one shape. (BLAS adds in an order that depends on its threads.)"""
+    return float(dot_by_chunk(a.reshape(-1), b.reshape(-1)).sum())
+
+
+def length(a: Array) -> float:
+    """Euclidean length of an array."""
+    return float(np.sqrt(dot(a, a)))
+
+
+def conjugate_gradients(
+    multiply: Callable[[Array, Array], None], right: Array, scale: Array, accuracy: float
+) -> Array:
+    """Solve ``A x = right`` to a residual of `accuracy` times the right side, for a positive semidefinite A.
+
+    Started at 0, every iterate points downhill, so any number of rounds gives a useful step. Directions that
+    are flat to rounding (a singular A) end the search, and so does a residual that diverges: the result is
+    finite whenever the input is.
+
+    Parameters
+    ----------
+    multiply : takes x, and an array to put A x in
+    right : array of any shape
+    scale : diagonal of A, positive
+    """
+    x = np.zeros_like(right)
+    residual, inverse = right.copy(), 1.0 / scale
+    direction, image = inverse * residual, np.empty_like(right)
+    flat = x.reshape(-1), residual.reshape(-1), direction.reshape(-1), image.reshape(-1), inverse.reshape(-1)
+    goal = accuracy**2 * dot(right, right)
+    first = agreement = dot(residual, direction)
+    for n_rounds in range(MAX_ROUNDS):
+        multiply(direction, image)
+        bend = dot(direction, image)
+        if not bend > FLAT * dot(direction, scale * direction):
+            return x if n_rounds else direction
+        square, new_agreement = advance(*flat, agreement / bend).sum(axis=0)
+        if square <= goal or not new_agreement <= DIVERGED * first:
+            break
+        turn(*flat, new_agreement / agreement)
+        agreement = new_agreement
+    return x
+
+
+# Chunks are added up outside of the kernels: inside, numba would share even that among the threads.
+@njit(cache=True, parallel=True, fastmath={"reassoc"})
+def dot_by_chunk(a: Array, b: Array) -> Array:
+    """Inner product, one part for each chunk."""
+    part = np.empty((a.size + CHUNK - 1) // CHUNK)
+    for chunk in prange(part.size):
+        total = 0.0
+        for j in range(chunk * CHUNK, min(a.size, (chunk + 1) * CHUNK)):
+            total += a[j] * b[j]
+        part[chunk] = total
+    return part
+
+
+@njit(cache=True, parallel=True, fastmath={"reassoc"})
+def advance(
+    x: Array, residual: Array, direction: Array, image: Array, inverse: Array, length: float
+) -> Array:
+    """Take a step; return the squared residual after it, plain and as the preconditioner measures it."""
+    part = np.empty(((x.size + CHUNK - 1) // CHUNK, 2))
+    for chunk in prange(len(part)):
+        square, agreement = 0.0, 0.0
+        for j in range(chunk * CHUNK, min(x.size, (chunk + 1) * CHUNK)):
+            x[j] += length * direction[j]
+            left = residual[j] - length * image[j]
+            residual[j] = left
+            square += left * left
+            agreement += left * left * inverse[j]
+        part[chunk, 0] = square
+        part[chunk, 1] = agreement
+    return part
+
+
+@njit(cache=True, parallel=True)
+def turn(x: Array, residual: Array, direction: Array, image: Array, inverse: Array, ratio: float) -> None:
+    """Choose the next direction."""
+    for j in prange(x.size):
+        direction[j] = inverse[j] * residual[j] + ratio * direction[j]

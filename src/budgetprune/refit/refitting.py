@@ -1,0 +1,202 @@
+"""`refit`: new values for the leaves that are left, found together."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest import Forest
+from budgetprune.forest.topology import mean_of_leaves
+from budgetprune.problem.checks import at_least_zero
+from budgetprune.problem.pruning import Pruning
+from budgetprune.refit.leaves import Array, Leaves
+from budgetprune.refit.minimum import Minimum
+from budgetprune.refit.newton import minimise
+from budgetprune.refit.sample import Sample
+from budgetprune.refit.simplex import minimise_on_simplex
+
+Kind: TypeAlias = Literal["squared", "softmax", "own"]
+
+# Probabilities below this are raised to it before logarithms are taken.
+CLIP = 1e-3
+TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """A forest with refitted values, and how well they are fitted.
+
+    Attributes
+    ----------
+    forest : Forest
+    kind, ridge
+        What was asked for.
+    gradient_norm : float
+        Length of the gradient that is left, as a share of the one at the old values. (For ``"squared"``
+        classification, of the step that the constraints allow.)
+    converged : bool
+        Whether `gradient_norm` is within the tolerance.
+    n_steps : int
+        Steps of Newton's method, or sweeps over the trees.
+    shift : float64 array of shape (n_nodes, n_values)
+        New minus old contributions of the nodes to the score: a warm start for another refit.
+    """
+
+    forest: Forest = field(repr=False)
+    kind: Kind
+    ridge: float
+    gradient_norm: float
+    converged: bool
+    n_steps: int
+    shift: NDArray[np.float64] = field(repr=False)
+
+
+def kinds_for(forest: Forest) -> tuple[Kind, ...]:
+    """List the kinds of refit that fit a forest."""
+    if forest.loss is not None:
+        return ("own",)
+    if forest.is_boosted:
+        return ()
+    return ("squared", "softmax") if forest.is_classifier else ("squared",)
+
+
+def refit(
+    forest: Forest,
+    X: Any,
+    y: Any,
+    *,
+    kind: Kind,
+    ridge: float,
+    sample_weight: Any = None,
+    tolerance: float = TOLERANCE,
+) -> Refit:
+    """Choose the values of all leaves together, so that the *sum* of the trees answers well.
+
+    Each leaf of a forest answers for its own rows, as if it were alone; and pruning leaves fewer, larger
+    leaves. The new values make least the loss of the summed score on the rows given, plus ``ridge / 2`` times
+    the squared distance of the leaves' contributions to the score from the old ones. Inner nodes get the mean
+    of the leaves below them, weighted by the rows that stop there: the answer of a tree that is still
+    undecided.
+
+    Parameters
+    ----------
+    forest : Forest
+    X, y : array-like
+        Rows and their labels or targets.
+    kind : {"squared", "softmax", "own"}
+        ``"squared"``: least squares; a classifier's values stay probabilities, so the way back to
+        scikit-learn stays open. ``"softmax"``: values become logarithms of probabilities, and the
+        log-likelihood of the softmax of their mean is made great. ``"own"``: the loss that a boosted
+        ensemble was trained with.
+    ridge : float
+        In units of rows: a leaf with that many rows goes about half of the way that its rows ask for.
+    sample_weight : array-like, optional
+        Only ratios matter: rows that count at all have an average weight of 1. The class weights that a
+        model was trained with are multiplied into it.
+    tolerance : float
+        When to stop: see `Refit.gradient_norm`. Warns where that is not reached.
+    """
+    check_kind(forest, kind)
+    whole = Pruning(forest, forest.is_split, np.nan, np.nan, np.nan)
+    found = refit_pruning(whole, Sample.of(forest, X, y, sample_weight), kind, ridge, tolerance=tolerance)
+    if not found.converged:
+        warnings.warn(
+            f"the refit ended after {found.n_steps} steps with a gradient of {found.gradient_norm:.1e}, not "
+            f"{tolerance:.1e}, of the first one. A greater ridge makes it easier.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def refit_pruning(
+    pruning: Pruning,
+    sample: Sample,
+    kind: Kind,
+    ridge: float,
+    *,
+    start: NDArray[np.float64] | None = None,
+    tolerance: float = TOLERANCE,
+) -> Refit:
+    """Refit the leaves that a pruning leaves, on rows that were routed before; see `refit`.
+
+    Parameters
+    ----------
+    start : array of shape (n_nodes, n_values), optional
+        `Refit.shift` of the same pruning with another ridge: the answer is the same to the tolerance, and
+        found sooner.
+    """
+    ridge, tolerance = at_least_zero(ridge, "ridge"), at_least_zero(tolerance, "tolerance")
+    forest = pruning.forest
+    check_kind(forest, kind)
+    if start is not None and np.shape(start) != forest.value.shape:
+        raise InvalidInputError(
+            f"start has the shape {np.shape(start)}, but the values of the pruned forest have the shape "
+            f"{forest.value.shape}; use the shift of a refit of the same pruning."
+        )
+    leaves = sample.leaves(pruning, with_logarithms(forest) if kind == "softmax" else forest)
+    weight = with_mean_1(sample.weight)
+    settings: dict[str, Any] = {
+        "start": np.zeros_like(leaves.value) if start is None else start[leaves.node],
+        "tolerance": tolerance,
+    }
+    if kind == "squared" and forest.is_classifier:
+        found = minimise_on_simplex(leaves, sample.target, weight, ridge, **settings)
+    else:
+        found = minimise(leaves, leaves.forest.loss or "squared", sample.target, weight, ridge, **settings)
+    return _refitted(leaves, found, kind, ridge, weight, tolerance)
+
+
+def with_mean_1(weight: Array) -> Array:
+    """Scale weights so that rows that count at all have an average weight of 1."""
+    share = weight / weight.max()  # of any size, where sums of the weights themselves might vanish
+    return np.asarray(share * (np.count_nonzero(share) / share.sum()))
+
+
+def check_kind(forest: Forest, kind: str) -> None:
+    """Raise unless this kind of refit fits the forest."""
+    kinds = kinds_for(forest)
+    if kind not in kinds:
+        if not kinds:
+            raise UnsupportedModelError(
+                "the leaves of this boosted ensemble cannot be refitted: its loss is none that budgetprune "
+                "knows (log loss, squared error, Poisson, gamma); use refit=None."
+            )
+        raise InvalidInputError(
+            f"a refit of kind {kind!r} does not fit this forest; use {' or '.join(map(repr, kinds))}."
+        )
+
+
+def with_logarithms(forest: Forest) -> Forest:
+    """Turn a forest that averages probabilities into one that takes the softmax of averaged logarithms."""
+    return replace(forest, value=np.log(np.maximum(forest.value, CLIP)), link="softmax", loss="softmax")
+
+
+def _refitted(
+    leaves: Leaves, found: Minimum, kind: Kind, ridge: float, weight: Array, tolerance: float
+) -> Refit:
+    forest = leaves.forest
+    value = forest.value.copy()
+    value[leaves.node] = found.value
+    shift = np.zeros_like(value)
+    shift[leaves.node] = (found.value - leaves.value) / forest.divisor
+    stopped = np.zeros(forest.n_nodes)
+    stopped[leaves.node] = leaves.weights(weight)
+    return Refit(
+        # What was recorded about the old values says nothing about the new ones.
+        forest=replace(
+            forest, value=mean_of_leaves(forest.right, value, stopped), variance=None, split_gain=None
+        ),
+        kind=kind,
+        ridge=ridge,
+        gradient_norm=found.gradient_norm,
+        converged=found.gradient_norm <= tolerance,
+        n_steps=found.n_steps,
+        shift=mean_of_leaves(forest.right, shift, stopped),
+    )

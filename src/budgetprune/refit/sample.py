@@ -1,0 +1,96 @@
+"""Labelled rows, and where they stop: routed once, then good for every pruning of the same forest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.problem.pruning import Pruning
+from budgetprune.problem.targets import Labels, check_for_loss
+from budgetprune.refit.leaves import Leaves
+from budgetprune.utils.jit import njit
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows as a refit sees them: nothing of a row matters but its label, its weight and where it stops.
+
+    Attributes
+    ----------
+    forest : Forest
+        Unpruned.
+    stop : int32 array of shape (n_trees, n_rows)
+        The leaf where each row stops in each unpruned tree.
+    target : array of shape (n_rows,)
+        Number of the class, or the target.
+    weight : float64 array of shape (n_rows,)
+        Sample weight times class weight.
+    """
+
+    forest: Forest
+    stop: NDArray[np.int32]
+    target: NDArray[Any]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, forest: Forest, X: Any, y: Any, sample_weight: Any = None) -> Sample:
+        """Check labels and weights, and send the rows down the trees."""
+        stop = np.ascontiguousarray(forest.apply(X).T)
+        target, weight = Labels(y, sample_weight, "y", "sample_weight").check(forest, stop.shape[1])
+        check_for_loss(forest.loss, target, weight, "y")
+        return cls(forest, stop, target, weight)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.target.size)
+
+    def take(self, rows: NDArray[np.integer]) -> Sample:
+        """Only some of the rows."""
+        return replace(
+            self,
+            stop=np.ascontiguousarray(self.stop[:, rows]),
+            target=self.target[rows],
+            weight=self.weight[rows],
+        )
+
+    def __add__(self, other: Sample) -> Sample:
+        """Rows of both."""
+        self._check_same_trees(other.forest)
+        return replace(
+            self,
+            stop=np.hstack([self.stop, other.stop]),
+            target=np.concatenate([self.target, other.target]),
+            weight=np.concatenate([self.weight, other.weight]),
+        )
+
+    def leaves(self, pruning: Pruning, forest: Forest | None = None) -> Leaves:
+        """Where the rows stop in a pruning of the forest, or in `forest`, a copy of it with other values."""
+        self._check_same_trees(pruning.unpruned)
+        stays, last = last_node_left(pruning.keep, self.forest.parent)
+        number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
+        return Leaves.of(pruning.forest if forest is None else forest, number[last][self.stop])
+
+    def _check_same_trees(self, forest: Forest) -> None:
+        if forest is not self.forest and not np.array_equal(forest.right, self.forest.right):
+            raise InvalidInputError(
+                f"these rows were sent down the trees of {self.forest}, not of {forest}; "
+                "make a Sample of the forest that is pruned."
+            )
+
+
+@njit(cache=True)
+def last_node_left(
+    keep: NDArray[np.bool_], parent: NDArray[np.int32]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Mask of the nodes that a pruning leaves, and for each node the last of them on the way to it."""
+    stays = np.empty(keep.size, dtype=np.bool_)
+    last = np.empty(keep.size, dtype=np.int32)
+    for h in range(keep.size):  # parents come before their children
+        stays[h] = parent[h] < 0 or keep[parent[h]]
+        last[h] = h if stays[h] else last[parent[h]]
+    return stays, last

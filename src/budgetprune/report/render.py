@@ -1,0 +1,114 @@
+"""From a `Summary` to one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from importlib import resources
+from typing import NamedTuple
+
+from budgetprune.report.numbers import amount, several
+from budgetprune.report.staged import StagedSummary
+from budgetprune.report.summary import Summary
+from budgetprune.utils.files import written_atomically
+
+
+class _Page(NamedTuple):
+    """Files of one kind of page; scripts are in the order in which they need each other."""
+
+    template: str
+    scripts: tuple[str, ...]
+    styles: tuple[str, ...]
+
+
+_SHARED_SCRIPTS = ("elements.js", "labels.js", "charts.js", "panels.js")
+_PRUNED = _Page(
+    "report.html.jinja",
+    (*_SHARED_SCRIPTS, "curve.js", "pruned.js", "tree.js", "main.js"),
+    ("style.css",),
+)
+_STAGED = _Page(
+    "staged.html.jinja",
+    (*_SHARED_SCRIPTS, "staged_curve.js", "staged.js", "main.js"),
+    ("style.css", "staged.css"),
+)
+# JSON inside HTML must not end its element, or begin a comment, whatever features are called.
+_UNSAFE = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
+
+
+def write_page(summary: Summary | StagedSummary, file: str | os.PathLike[str]) -> None:
+    """Write the page to a file, all at once or not at all."""
+    page = render(summary).encode()
+    with written_atomically(file) as handle:
+        handle.write(page)
+
+
+def render(summary: Summary | StagedSummary) -> str:
+    """Fill the template.
+
+    All text from data is escaped. The page's policy allows no connection, and no script but those that are
+    written here, by their hashes.
+    """
+    try:
+        import jinja2
+        from markupsafe import Markup
+        from plotly.offline import get_plotlyjs
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "a report needs jinja2 and plotly: pip install 'budgetprune[report]'", name=error.name
+        ) from error
+    page = _STAGED if isinstance(summary, StagedSummary) else _PRUNED
+    scripts = {
+        "theme": _part("theme.js"),
+        "plotly": get_plotlyjs(),
+        "page": '"use strict";\n{\n' + "\n".join(map(_part, page.scripts)) + "\n}",
+    }
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_part),
+        autoescape=True,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["amount"] = amount
+    environment.globals["several"] = several
+    environment.filters["tied"] = _tied
+    environment.filters["score"] = _score_format(summary)
+    return environment.get_template(page.template).render(
+        summary=summary,
+        data=Markup(as_json(summary).translate(_UNSAFE)),
+        policy=_policy(scripts.values()),
+        style=Markup("\n".join(map(_part, page.styles))),
+        scripts={name: Markup(script) for name, script in scripts.items()},
+    )
+
+
+def as_json(summary: Summary | StagedSummary) -> str:
+    """The same summary for programs."""
+    return json.dumps(summary.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _part(name: str) -> str:
+    return resources.files("budgetprune.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _tied(text: str) -> str:
+    """Let numbers stay with their signs and units where lines break."""
+    return text.replace(" %", "\u00a0%").replace("± ", "±\u00a0")
+
+
+def _score_format(summary: Summary | StagedSummary) -> Callable[[float], str]:
+    is_share = summary.task == "classification"
+    return lambda score: f"{100 * score:.1f} %" if is_share else f"{score:.3f}"
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    """Forbid everything but these scripts and our styles; Plotly makes images of its own for export."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )

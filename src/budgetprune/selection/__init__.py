@@ -1,0 +1,1 @@
+"""Model selection inside `fit`: roles of rows, candidates, cross-fitting, choice."""

@@ -1,0 +1,119 @@
+"""Honest rows: who may see which rows, and how the rows that choose are used twice without cheating.
+
+========  ==================================================================================================
+T         training rows grow the trees
+V         validation rows count costs, and make choices by cross-fitting: each half is judged by what the
+          other half (and T) has made
+T and V   refit the leaves once everything is chosen
+========  ==================================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.selection.copies import copies
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows with what belongs to them; `weight` and `qid` (the query a document belongs to) are optional."""
+
+    X: Any
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None = None
+    qid: NDArray[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: Index) -> LabelledRows:
+        """Only some of the rows."""
+        return LabelledRows(
+            _safe_indexing(self.X, rows),
+            self.y[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.qid is None else self.qid[rows],
+        )
+
+    def with_weight(self) -> LabelledRows:
+        """Only the rows that count at all."""
+        if self.weight is None or self.weight.all():
+            return self
+        return self.take(np.flatnonzero(self.weight))
+
+    def drawn(
+        self, share: float, random: np.random.RandomState, *, by_class: bool, all_classes_stay: bool = False
+    ) -> Index:
+        """Draw rows with a share of the weight: of each class alike (`by_class`), or whole queries.
+
+        Copies of a row are drawn together. If `all_classes_stay`, each class keeps a row that is not drawn.
+        """
+        unit = copies(self.X, self.y) if self.qid is None else np.unique(self.qid, return_inverse=True)[1]
+        # Units are numbered anew, in the random order in which they come.
+        unit = random.permutation(unit.max() + 1)[unit]
+        weight = np.bincount(unit, weights=self.weight).astype(np.float64)
+        label = np.unique(self.y, return_inverse=True)[1] if by_class else np.zeros_like(unit)
+        stratum = np.zeros(weight.size, dtype=np.intp)
+        if self.qid is None:  # copies have the same label, documents of a query do not
+            stratum[unit] = label
+        # A unit's turn is the share of its stratum that has come when half of the unit has. So at any time,
+        # about the same share of each stratum has come.
+        turn = np.empty(weight.size)
+        for members in _members(stratum):
+            turn[members] = _middles(weight[members]) / weight[members].sum()
+        last = np.zeros(label.max() + 1, dtype=np.intp)
+        np.maximum.at(last, label, unit)
+        if all_classes_stay:
+            turn[last] = np.inf
+        order = np.argsort(turn, kind="stable")
+        is_drawn = np.empty(weight.size, dtype=np.bool_)
+        is_drawn[order] = _middles(weight[order]) < share * weight.sum()
+        is_drawn &= np.isfinite(turn)
+        return np.flatnonzero(is_drawn[unit])
+
+
+def _members(group: Index) -> list[Index]:
+    """Numbers of the members of each group, in their order."""
+    return np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+
+
+def _middles(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much has come when half of each has."""
+    return np.cumsum(weight) - weight / 2
+
+
+def divide(
+    rows: LabelledRows, share: float, random: np.random.RandomState, *, by_class: bool
+) -> tuple[LabelledRows, LabelledRows]:
+    """Divide rows into T and V; `share` goes to V, and every class has rows in T."""
+    chosen = rows.drawn(share, random, by_class=by_class, all_classes_stay=True)
+    if not chosen.size:
+        kind = "queries" if rows.qid is not None else "rows"
+        raise InvalidInputError(
+            f"n_samples={len(rows)}: too few {kind} to keep {share:.0%} of them for validation and some of "
+            "each class for training; give more, or pass X_val and y_val to fit."
+        )
+    return rows.take(_others(rows, chosen)), rows.take(chosen)
+
+
+def halves(rows: LabelledRows, random: np.random.RandomState, *, by_class: bool) -> list[tuple[Index, Index]]:
+    """Cut rows in two, and give each half in turn as the one that makes and the one that judges.
+
+    There is nothing to cut if all rows are documents of one query, or copies of one row.
+    """
+    one = rows.drawn(0.5, random, by_class=by_class)
+    other = _others(rows, one)
+    return [(one, other), (other, one)] if one.size else []
+
+
+def _others(rows: LabelledRows, chosen: Index) -> Index:
+    return np.setdiff1d(np.arange(len(rows)), chosen)

@@ -1,0 +1,56 @@
+"""What estimators do that have another one inside: seed it, train it, and name the features of its forest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import has_fit_parameter
+
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest import Forest
+from budgetprune.forest.registry import check_supported
+from budgetprune.utils.threads import threads_for
+
+
+def supported_model(estimator: Any) -> Any:
+    """Return an estimator that can be grown, or what is inside a frozen one, if it can become a `Forest`."""
+    if isinstance(estimator, FrozenEstimator):
+        estimator = estimator.estimator
+    elif not hasattr(estimator, "fit") or isinstance(estimator, type):
+        name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+        raise UnsupportedModelError(
+            f"estimator must be a model with a fit method, not {name}; write "
+            + (f"{name}(...)." if isinstance(estimator, type) else "FrozenEstimator(model) if it is fitted.")
+        )
+    check_supported(estimator)
+    return estimator
+
+
+def settle_open_parameters(model: Any, random: np.random.RandomState | None, n_jobs: int | None) -> None:
+    """Give a model a seed and a number of jobs, where it leaves them open and there are some to give."""
+    parameters = model.get_params()
+    if random is not None and parameters.get("random_state", 0) is None:
+        model.set_params(random_state=random.randint(np.iinfo(np.int32).max))
+    if n_jobs is not None and parameters.get("n_jobs", 0) is None:
+        model.set_params(n_jobs=n_jobs)
+
+
+def train(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit a model, with weights if there are any, and return it."""
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    if weights and not has_fit_parameter(model, "sample_weight"):
+        raise InvalidInputError(f"{type(model).__name__} takes no sample_weight; leave it out.")
+    with threads_for(model, X):
+        return model.fit(X, y, **weights)
+
+
+def with_names(forest: Forest, names: tuple[str, ...] | None) -> Forest:
+    """Call the features what the user calls them, unless the model knows them by other names.
+
+    An ensemble may have been trained on arrays, and LightGBM remembers spaces as underscores.
+    """
+    written = None if names is None else tuple(name.replace(" ", "_") for name in names)
+    return replace(forest, feature_names=names) if forest.feature_names in (None, written) else forest

@@ -1,0 +1,224 @@
+"""From the bytes of a request to what a predictor takes: strictly, and within limits.
+
+Names, types and sizes of values are the predictor's business; here is what comes before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import nsmallest
+from typing import Any
+
+import numpy as np
+import orjson
+from starlette.requests import ClientDisconnect, Request
+
+from budgetprune.costs.price_lists import listed
+from budgetprune.service.errors import (
+    BUSY,
+    INVALID,
+    JSON,
+    NOT_JSON,
+    TOO_LARGE,
+    WRONG_TYPE,
+    RefusedError,
+)
+from budgetprune.service.scan import WHITESPACE, measure
+from budgetprune.utils.limits import Limits
+
+Body = dict[str, Any]
+
+# Lists and objects of a row: itself, values, known, acquired, unavailable.
+CONTAINERS_OF_A_ROW = 5
+_NO_ROWS = np.empty(0, dtype=np.int64)
+
+
+class Bodies:
+    """Receive bodies, and bound how much memory all of them take together."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._most = limits.all_bodies
+        self._held = 0
+
+    async def receive(self, request: Request, limit: int) -> bytes:
+        """Receive a body of at most `limit` bytes. It counts until `release` is called."""
+        content_type = request.headers.get("content-type", "")
+        if content_type.partition(";")[0].strip().lower() != JSON:
+            raise RefusedError(
+                WRONG_TYPE, f"the body must be JSON: send it with Content-Type: {JSON}.", "content-type"
+            )
+        declared = request.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared[:20]) > limit:
+            raise _too_large(limit)
+        parts: list[bytes] = []
+        size = 0
+        try:
+            while True:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                part = message.get("body", b"")
+                size += len(part)
+                self._held += len(part)
+                if size > limit:
+                    raise _too_large(limit)
+                if self._held > self._most:
+                    raise RefusedError(BUSY, "other requests take all memory for bodies; try again.", "body")
+                if not message.get("more_body", False):
+                    return b"".join([*parts, part]) if parts else part
+                parts.append(part)
+        except BaseException:
+            self._held -= size
+            raise
+
+    def release(self, raw: bytes) -> None:
+        """Forget a body that was received."""
+        self._held -= len(raw)
+
+
+def _too_large(limit: int) -> RefusedError:
+    return RefusedError(TOO_LARGE, f"the body has more than {limit} bytes, which is the limit.", "body")
+
+
+# --- From bytes to objects ----------------------------------------------------------------------------------
+
+
+def parse(raw: bytes, limits: Limits) -> Any:
+    """Parse the body of a request about one example."""
+    sizes = measure(raw, _NO_ROWS)
+    _check_depth(sizes.depth, limits)
+    _check_containers(sizes.containers, limits.containers)
+    return _parse(raw, "body")
+
+
+def parse_rows(raw: bytes, limits: Limits) -> Iterator[Any]:
+    """Parse a batch. What is around the rows is checked before the first row is parsed."""
+    row_ends = np.empty(limits.batch_rows, dtype=np.int64)
+    sizes = measure(raw, row_ends)
+    _check_depth(sizes.depth, limits)
+    if not sizes.is_closed:
+        raise RefusedError(
+            NOT_JSON, "the body is not valid JSON: a string, list or object is not closed.", "body"
+        )
+    are_too_many = sizes.n_rows > limits.batch_rows
+    if not are_too_many:
+        _check_containers(sizes.containers, limits.containers + CONTAINERS_OF_A_ROW * sizes.n_rows)
+    begin, end = sizes.rows or (len(raw), len(raw))
+    around = (raw[:begin] + raw[end:]).strip(WHITESPACE)
+    if len(around) <= limits.body:
+        body = as_object(_parse(around, "body"), "body")
+        check_fields(body, frozenset({"rows"}), "rows", "body")
+        if type(body["rows"]) is not list:
+            raise RefusedError(INVALID, "rows must be a list.", "body.rows")
+    elif not are_too_many:
+        message = f"the body has more than {limits.body} bytes beside its rows, which is the limit."
+        raise RefusedError(TOO_LARGE, message, "body")
+    if are_too_many:
+        message = f"there are {sizes.n_rows} rows, but a batch may have {limits.batch_rows} at most."
+        raise RefusedError(INVALID, message, "body.rows")
+    return _rows(raw, begin, row_ends[: sizes.n_rows].tolist(), limits)
+
+
+def _rows(raw: bytes, begin: int, ends: list[int], limits: Limits) -> Iterator[Any]:
+    for i, end in enumerate(ends):
+        if end - begin > limits.body:
+            message = f"rows[{i}] has more than {limits.body} bytes, which is the limit."
+            raise RefusedError(TOO_LARGE, message, f"rows[{i}]")
+        yield _parse(raw[begin:end], f"rows[{i}]")
+        begin = end + 1
+
+
+def _parse(raw: bytes, where: str) -> Any:
+    try:
+        # The parser knows no NaN, no infinity, and no number that would become one.
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise RefusedError(NOT_JSON, f"{_the(where)} is not valid JSON: {error}.", where) from None
+
+
+def _the(where: str) -> str:
+    return "the body" if where == "body" else where
+
+
+def _check_depth(depth: int, limits: Limits) -> None:
+    if depth > limits.depth:
+        message = f"the body is nested to a depth of {depth}; the limit is {limits.depth}."
+        raise RefusedError(NOT_JSON, message, "body")
+
+
+def _check_containers(n: int, limit: int) -> None:
+    if n > limit:
+        message = f"the body has {n} lists and objects; the limit for it is {limit}."
+        raise RefusedError(TOO_LARGE, message, "body")
+
+
+# --- What is in a body --------------------------------------------------------------------------------------
+# All is flat before the predictor sees it: its messages show values, and Python cannot show a nest of a
+# thousand lists.
+
+
+def as_object(value: Any, where: str) -> Body:
+    """Require an object."""
+    if type(value) is not dict:
+        raise RefusedError(INVALID, f"{where} must be an object, not {_kind(value)}.", where)
+    return value
+
+
+def check_fields(body: Body, fields: frozenset[str], required: str, where: str) -> None:
+    """Require a field, and refuse those that nobody knows."""
+    if not body.keys() <= fields:
+        names = body.keys() - fields
+        unknown = listed(map(repr, nsmallest(5, names)))
+        if len(names) > 5:
+            unknown = f"{unknown} and {len(names) - 5} more"
+        known = ", ".join(sorted(fields))
+        raise RefusedError(INVALID, f"{where} has unknown fields: {unknown}; it may have {known}.", where)
+    if required not in body:
+        raise RefusedError(INVALID, f"{where} must have the field {required!r}.", where)
+
+
+def values_of(body: Body, field: str, where: str) -> Body | None:
+    """Values by feature, if the field is there; what they are worth is for the predictor to say."""
+    found = body.get(field)
+    if found is None and field != "values":
+        return None
+    where = f"{where}.{field}"
+    values = as_object(found, where)
+    if not _SCALARS.issuperset(map(type, values.values())):
+        name, value = next((n, v) for n, v in values.items() if type(v) not in _SCALARS)
+        message = f"the value of {name!r} must be a number or a string, not {_kind(value)}."
+        raise RefusedError(INVALID, message, where)
+    return values
+
+
+def sources_of(body: Body, field: str, where: str, most: int) -> list[str]:
+    """Names in a field that may be absent, at most as many as there are sources."""
+    found = body.get(field)
+    if found is None:
+        return []
+    if type(found) is list and len(found) > most:
+        message = f"{field} has {len(found)} names, but there are only {most} sources; name each once."
+        raise RefusedError(INVALID, message, f"{where}.{field}")
+    if type(found) is not list or not _TEXT.issuperset(map(type, found)):
+        raise RefusedError(INVALID, f"{field} must be a list of names of sources.", f"{where}.{field}")
+    return found
+
+
+def money_of(body: Body, where: str) -> float | None:
+    """The field `max_cost`, which may be absent."""
+    found = body.get("max_cost")
+    if found is None:
+        return None
+    if type(found) not in NUMBERS:
+        raise RefusedError(INVALID, f"max_cost must be a number, not {_kind(found)}.", f"{where}.max_cost")
+    return float(found)
+
+
+NUMBERS = frozenset({int, float})
+_TEXT = frozenset({str})
+_SCALARS = NUMBERS | {str, bool, type(None)}
+_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(type(value), "a number")

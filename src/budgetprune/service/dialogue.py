@@ -1,0 +1,134 @@
+"""The service without HTTP: parsed JSON in, what becomes JSON out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from budgetprune.costs.price_lists import listed
+from budgetprune.errors import InvalidInputError
+from budgetprune.predictor import BudgetPredictor, Decision
+from budgetprune.service.bodies import (
+    NUMBERS,
+    Body,
+    as_object,
+    check_fields,
+    money_of,
+    sources_of,
+    values_of,
+)
+from budgetprune.service.catalogue import Catalogue, plain
+from budgetprune.service.errors import INVALID, RefusedError
+
+Answer = dict[str, Any]
+Question = Callable[[Any, str], Answer]
+
+STEP = frozenset({"values", "known", "acquired", "unavailable", "max_cost"})
+DECIDE = frozenset({"values", "max_cost"})
+
+
+class Dialogue:
+    """Answer questions about one example each.
+
+    Parameters
+    ----------
+    predictor : BudgetPredictor
+    catalogue : Catalogue
+        Of this predictor.
+    """
+
+    def __init__(self, predictor: BudgetPredictor, catalogue: Catalogue) -> None:
+        self._predictor, self._catalogue = predictor, catalogue
+        features = catalogue.features.values()
+        self._names = frozenset(catalogue.features)
+        self._used = frozenset(feature.name for feature in features if feature.is_used)
+        self._has_numbers_only = all(feature.categories is None for feature in features)
+        self._n_sources = len(catalogue.sources)
+        self._limit = min(feature.limit for feature in features)
+
+    def step(self, body: Any, where: str) -> Answer:
+        """These values are there: is it decided, or what is next?"""
+        check_fields(as_object(body, where), STEP, "values", where)
+        acquired = sources_of(body, "acquired", where, self._n_sources)
+        try:
+            decision = self._predictor.step(
+                values_of(body, "values", where) or {},
+                known=values_of(body, "known", where),
+                acquired=acquired,
+                unavailable=sources_of(body, "unavailable", where, self._n_sources),
+                max_cost=money_of(body, where),
+            )
+        except InvalidInputError as error:
+            raise RefusedError(INVALID, str(error), where) from None
+        return self._answer(decision, _as_told(decision.acquired, acquired))
+
+    def decide(self, body: Any, where: str) -> Answer:
+        """Here is all there is to know: what would have been acquired, and what is the answer?"""
+        check_fields(as_object(body, where), DECIDE, "values", where)
+        values = values_of(body, "values", where) or {}
+        max_cost = money_of(body, where)
+        try:
+            self._check_complete(values)
+            decision = self._predictor.decide(values, max_cost=max_cost)
+        except InvalidInputError as error:
+            raise RefusedError(INVALID, str(error), where) from None
+        return self._answer(decision, list(decision.acquired))
+
+    def _check_complete(self, values: Body) -> None:
+        """Refuse values that make no sense whether they are needed or not.
+
+        A predictor looks at nothing else than what it needs; the same mistake would be found in one row, and
+        stay unseen in the next.
+        """
+        has_all = values.keys() == self._names
+        if not has_all and not self._used <= values.keys():
+            absent = [name for name in self._catalogue.features if name in self._used - values.keys()]
+            raise InvalidInputError(
+                f"there is no value for {listed(map(repr, absent))}; complete rows need one for every "
+                "feature that the model uses (null if it is missing)."
+            )
+        are_plain = (
+            has_all
+            and self._has_numbers_only
+            and NUMBERS.issuperset(map(type, values.values()))
+            and max(map(abs, values.values()), default=0) < self._limit
+        )
+        if not are_plain:
+            self._predictor.step(values)  # reads each of them
+
+    def _answer(self, decision: Decision, acquired: list[str]) -> Answer:
+        source = None if decision.next is None else self._catalogue.sources[decision.next]
+        names = self._catalogue.class_names
+        lower, upper = decision.lower.tolist(), decision.upper.tolist()
+        probabilities = decision.probabilities
+        return {
+            "decided": decision.decided,
+            "reason": decision.reason,
+            "label": _finite(float(decision.label)) if names is None else plain(decision.label),
+            "probabilities": _by_class(names, None if probabilities is None else probabilities.tolist()),
+            "lower": _finite(lower[0]) if names is None else _by_class(names, lower),
+            "upper": _finite(upper[0]) if names is None else _by_class(names, upper),
+            "cost": decision.cost,
+            "acquired": acquired,
+            "next": decision.next,
+            "next_cost": None if decision.next is None else decision.next_cost,
+            "next_features": () if source is None else source.features,
+        }
+
+
+def _by_class(names: list[str] | None, numbers: list[float] | None) -> dict[str, float] | None:
+    return None if names is None or numbers is None else dict(zip(names, numbers, strict=True))
+
+
+def _finite(number: float) -> float | None:
+    """JSON has no infinity; an exponential link has."""
+    return number if math.isfinite(number) else None
+
+
+def _as_told(acquired: Iterable[str], told: list[str]) -> list[str]:
+    """What was acquired, in the order that the client told, as far as it did."""
+    if not told:
+        return list(acquired)
+    place = {name: i for i, name in reversed(list(enumerate(told)))}
+    return sorted(acquired, key=lambda name: place.get(name, len(told)))

@@ -1,0 +1,74 @@
+"""What requests look like, for the OpenAPI document: one model's features and sources."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from budgetprune.service.catalogue import Catalogue, Feature
+from budgetprune.utils.limits import Limits
+
+Schema = dict[str, Any]
+
+
+def request_schemas(catalogue: Catalogue, limits: Limits) -> dict[str, Schema]:
+    """Schemas of all bodies, by name."""
+    features = catalogue.features
+    values = _object({name: _value(feature) for name, feature in features.items()})
+    used = [name for name, feature in features.items() if feature.is_used]
+    sources = _or_null({"type": "array", "items": _ref("Source"), "maxItems": len(catalogue.sources)})
+    max_cost = _or_null({"type": "number", "minimum": 0})
+    step = {
+        "values": _ref("Values") | {"description": "Paid for, as are all sources that they need."},
+        "known": _or_null(_ref("Values")) | {"description": "Known for free."},
+        "acquired": sources | {"description": "Paid for, also if no value needs them; keeps their order."},
+        "unavailable": sources | {"description": "These cannot be had."},
+        "max_cost": max_cost | {"description": "Instead of the model's."},
+    }
+    return {
+        "Source": {"type": "string", "enum": list(catalogue.sources)},
+        "Values": values,
+        "CompleteRow": values | {"required": used},
+        "StepRequest": _object(step, "values"),
+        "DecideRequest": _object({"values": _ref("CompleteRow"), "max_cost": max_cost}, "values"),
+        "StepBatch": _batch("StepRequest", limits),
+        "DecideBatch": _batch("DecideRequest", limits),
+    }
+
+
+def body_of(schema: str) -> Schema:
+    """Say what a route takes."""
+    content = {"application/json": {"schema": _ref(schema)}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def _value(feature: Feature) -> Schema:
+    missing = ["null"] if feature.may_be_missing else []
+    if feature.categories is None:
+        schema: Schema = {"type": ["number", "boolean", *missing]}
+        if feature.limit < math.inf:
+            schema |= {"exclusiveMinimum": -feature.limit, "exclusiveMaximum": feature.limit}
+        return schema
+    if not feature.may_be_missing:
+        return {"enum": list(feature.categories)}
+    # A category that nobody knows is a missing value, if it is of a kind that there is.
+    are_texts = {isinstance(category, str) for category in feature.categories}
+    kinds = ["string"] * (True in are_texts) + ["number", "boolean"] * (False in are_texts)
+    return {"type": [*kinds, "null"], "examples": list(feature.categories[:5])}
+
+
+def _batch(row: str, limits: Limits) -> Schema:
+    return _object({"rows": {"type": "array", "items": _ref(row), "maxItems": limits.batch_rows}}, "rows")
+
+
+def _object(properties: Schema, *required: str) -> Schema:
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": list(required)} if required else {})
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}

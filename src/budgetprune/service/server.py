@@ -1,0 +1,210 @@
+"""Run the service: one process, one socket, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import signal
+import socket
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import NoReturn
+
+import uvicorn
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.service.accept import Acceptor
+from budgetprune.service.app import create_app
+from budgetprune.service.bodies import parse
+from budgetprune.service.connection import LINGER, Connection, Shared
+from budgetprune.service.hosts import Hosts
+from budgetprune.utils.limits import Limits, connection_limit
+
+# Seconds after a signal in which requests that are on their way still count as sent before it.
+ARRIVING = 0.1
+# Seconds between two looks at what is still to be done.
+TICK = 0.02
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+_log = logging.getLogger("uvicorn.error")
+
+
+def run(
+    predictor: BudgetPredictor,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    limits: Limits | None = None,
+    allowed_hosts: Iterable[str] = (),
+    grace: float = 30,
+    drain: float = 1,
+    log_level: str = "warning",
+    when_ready: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Serve a predictor until a signal comes; requests that have arrived are answered before it returns.
+
+    Parameters
+    ----------
+    predictor : BudgetPredictor
+    host : str
+        A name or an address. There is no authentication, so the default is reachable from this machine alone.
+    port : int
+        0 takes one that is free.
+    limits : Limits, optional
+    allowed_hosts : names or addresses
+        Hosts that requests may be addressed to, besides `host` and the names of the loopback interface; "*"
+        allows all. If `host` is the address of all interfaces, every address is allowed, but no name.
+    grace : float
+        Seconds that requests may take once a signal has come; then they are refused (503).
+    drain : float
+        Seconds after a signal in which new requests are refused (503), rather than their connections.
+    log_level : str
+        Of uvicorn: critical, error, warning, info, debug or trace.
+    when_ready : callable
+        Told the address as soon as connections are accepted.
+
+    Raises
+    ------
+    OSError
+        If nothing can listen at that address.
+    InvalidInputError
+        If one of `allowed_hosts` is not a host.
+    """
+    limits, hosts = limits or Limits(), Hosts(host, allowed_hosts)
+    listener = _listener(host, port)
+    with listener:
+        app = create_app(predictor, limits, hosts=hosts)
+        _warm_up(predictor)
+        config = uvicorn.Config(
+            app,
+            log_level=log_level,
+            access_log=False,  # the counters tell more, and take less time
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=limits.keep_alive,  # type: ignore[arg-type]  # any number will do
+        )
+        # Once all is answered, uvicorn raises the signal again, for whoever handled it before.
+        for number in SIGNALS:
+            signal.signal(number, _leave)
+        # Libraries and the model stay: looking for garbage among them would take 100 ms each time.
+        gc.collect()
+        gc.freeze()
+        server = _Server(config, listener, limits, grace=grace, drain=drain)
+        server.when_ready = lambda: when_ready(_address(listener))
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(server.serve())
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server with connections of our own, and an end at which nothing is lost."""
+
+    when_ready: Callable[[], None]
+
+    def __init__(
+        self, config: uvicorn.Config, listener: socket.socket, limits: Limits, *, grace: float, drain: float
+    ) -> None:
+        super().__init__(config)
+        self._listener, self._grace, self._drain = listener, grace, drain
+        self._most = connection_limit(limits)
+        self._shared = Shared(limits)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections. See uvicorn."""
+
+        def make() -> Connection:
+            return Connection(self.config, self.server_state, self._shared)
+
+        opened = self.server_state.connections
+        self._acceptor = Acceptor(self._listener, make, opened, self._shared, self._most)
+        self.servers = []
+        self.started = True
+        self.when_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer what has arrived, refuse what comes later, then close all. See uvicorn."""
+        loop = asyncio.get_running_loop()
+        start, state = loop.time(), self.server_state
+        await asyncio.sleep(ARRIVING)
+        await self._acceptor.accept_arrived(start + self._grace)
+        self._shared.is_draining = True
+        await self._wait(start + min(self._drain, self._grace), lambda: False)
+        await self._acceptor.close(start + self._grace)
+        for connection in self._connections():
+            connection.close_when_answered()
+        await self._wait(start + self._grace, lambda: not state.connections and not state.tasks)
+        if state.connections or state.tasks:
+            await self._cut_off()
+
+    def _connections(self) -> list[Connection]:
+        return [found for found in self.server_state.connections if isinstance(found, Connection)]
+
+    async def _wait(self, until: float, is_done: Callable[[], bool]) -> None:
+        loop = asyncio.get_running_loop()
+        while loop.time() < until and not is_done() and not self.force_exit:
+            await asyncio.sleep(TICK)
+
+    async def _cut_off(self) -> None:
+        _log.warning("%d requests were not finished in time, and are refused.", len(self.server_state.tasks))
+        for connection in self._connections():
+            connection.cut_off()
+        loop = asyncio.get_running_loop()
+        await self._wait(loop.time() + LINGER, lambda: not self.server_state.connections)
+        for connection in self._connections():
+            connection.transport.abort()
+        _log.addFilter(_is_no_cancellation)  # clients have been told
+        for task in self.server_state.tasks:
+            task.cancel()
+
+
+def _is_no_cancellation(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.SelectorEventLoop  # others cannot watch a listening socket
+    return uvloop.new_event_loop
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Bind a socket before anything else is done, so that a busy port is known at once."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except UnicodeError:
+        raise OSError(f"{host!r} is not a host name") from None
+    family, kind, protocol, _, address = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _warm_up(predictor: BudgetPredictor) -> None:
+    """Compile the kernels, or read them from their cache, before the first request."""
+    parse(b"{}", Limits())
+    predictor.step({})
+    with contextlib.suppress(InvalidInputError):  # zeros need not make sense
+        predictor.decide(dict.fromkeys(predictor.feature_names, 0.0))
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # a second one would end the process with another status
+    raise SystemExit(0)

@@ -1,0 +1,236 @@
+"""From a pruning problem to a closure problem in integers: what is decided anyway, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.solvers.parametric.network import IntArray
+from budgetprune.utils.jit import njit, prange
+
+if TYPE_CHECKING:
+    from budgetprune.problem import PruningProblem
+
+# Gains and losses add up to about this, so that sums of flows stay below 2**63 with room for rounding up.
+TOTAL = 2.0**60
+# Gains that are not whole numbers are rounded to this fraction of the total: coarser than the rounding
+# errors in sums of weights, so that gains that cancel do cancel; far finer than the gap that is promised.
+GRAIN = 2.0**-48
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Blocks, pairs and arcs of the closure problem; see `Network` for the picture.
+
+    Attributes
+    ----------
+    unit : float
+        Gains are multiplied by this before they are rounded to integers.
+    block_of : int32 array of shape (n_nodes,)
+        Block of each node, or NEVER, or ALWAYS.
+    top : int32 array of shape (n_blocks,)
+        The node of a block that is nearest to the root; only this one uses sources for the first time.
+    parent, gain, arc_start, arc_pair, price
+        As `build_network` takes them.
+    """
+
+    unit: float
+    node_gain: NDArray[np.int64]
+    is_paid: NDArray[np.bool_]
+    block_of: NDArray[np.int32]
+    top: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    gain: NDArray[np.int64]
+    arc_start: IntArray
+    arc_pair: NDArray[np.int32]
+    price: NDArray[np.float64]
+
+
+NEVER, ALWAYS = -1, -2  # not worth keeping even for nothing; worth keeping at any price
+
+
+def build_closure(problem: PruningProblem) -> Closure:
+    """Trim, contract and number the problem."""
+    forest = problem.forest
+    node_gain, unit = integer_gains(problem)
+    is_paid = problem.computation > 0
+    is_paid[problem.use_node[np.diff(problem.use_start) > 0]] = True
+    block_of, top, parent, gain = contract(forest.parent, forest.left, forest.right, is_paid, node_gain)
+    number, price = number_pairs(problem, top)
+    own = np.where(problem.computation[top] > 0, len(price) + np.cumsum(problem.computation[top] > 0) - 1, -1)
+    price = np.concatenate([price, problem.computation[top][own >= 0]])
+    arc_start, arc_pair = list_arcs(problem, top, number, own.astype(np.int32))
+    return Closure(unit, node_gain, is_paid, block_of, top, parent, gain, arc_start, arc_pair, price)
+
+
+def integer_gains(problem: PruningProblem) -> tuple[NDArray[np.int64], float]:
+    """Scale the gains to integers that add up to about `TOTAL`.
+
+    Counted errors stay exact up to one factor per tree, so that what breaks even in the problem breaks even
+    here.
+    """
+    # Where the gains are nothing but rounding errors, they are small compared with the errors themselves.
+    total = max(float(np.abs(problem.gain).sum()), problem.scale)
+    if total == 0:
+        return np.zeros(len(problem.gain), np.int64), 1.0
+    unit = TOTAL / total
+    factor = unit / problem.denominator
+    is_counted = np.array_equal(problem.lost_gain, np.rint(problem.lost_gain))
+    if is_counted and factor.min() > GRAIN**-0.75 and factor.max() < TOTAL:
+        whole = np.rint(factor).astype(np.int64)[problem.forest.tree_of_node]
+        return problem.lost_gain.astype(np.int64) * whole, unit
+    grain = int(TOTAL * GRAIN)
+    return np.rint(problem.gain * (unit / grain)).astype(np.int64) * grain, unit
+
+
+@njit(cache=True)
+def contract(
+    parent: NDArray[np.int32],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    is_paid: NDArray[np.bool_],
+    gain: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Group the splits into blocks that are kept or pruned together.
+
+    A split whose subtree is not worth keeping even for nothing never stays; one that costs nothing, and is
+    reached for nothing, stays if its free part gains anything. Of the others, one that needs nothing new
+    and does no harm stays whenever its parent does.
+    """
+    n = parent.size
+    best, free = (
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+    )  # values of subtrees if all, or the free, is free
+    for h in range(n - 1, -1, -1):
+        if left[h] >= 0:
+            best[h] = max(0, gain[h] + best[left[h]] + best[right[h]])
+            if not is_paid[h]:
+                free[h] = max(0, gain[h] + free[left[h]] + free[right[h]])
+    block_of = np.full(n, NEVER, np.int32)
+    top, block_parent, block_gain = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
+    n_blocks = 0
+    for h in range(n):
+        above = block_of[parent[h]] if parent[h] >= 0 else ALWAYS
+        if best[h] == 0 or above == NEVER:
+            continue
+        if above == ALWAYS and free[h] > 0:
+            block_of[h] = ALWAYS
+        elif above >= 0 and not is_paid[h] and gain[h] >= 0:
+            block_of[h] = above
+            block_gain[above] += gain[h]
+        else:
+            block_of[h] = n_blocks
+            top[n_blocks], block_gain[n_blocks] = h, gain[h]
+            block_parent[n_blocks] = max(above, -1)
+            n_blocks += 1
+    return block_of, top[:n_blocks].copy(), block_parent[:n_blocks].copy(), block_gain[:n_blocks].copy()
+
+
+def number_pairs(
+    problem: PruningProblem, top: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Number the (source, example) pairs that some block uses.
+
+    Examples are taken in the order of the first tree's leaves: neighbours share nodes in the other trees too,
+    and so what a block uses lies close together in memory.
+
+    Returns
+    -------
+    number : int32 array of shape (n_sources, n_examples)
+        Of each pair, or -1.
+    price : float64 array of shape (n_pairs,)
+    """
+    number = np.full((problem.n_sources, problem.n_examples), -1, np.int32)
+    mark_pairs(uses_of_blocks(problem, top), number)
+    in_order = np.ascontiguousarray(number[:, problem.order[0]])
+    used = in_order >= 0
+    in_order[used] = np.arange(np.count_nonzero(used), dtype=np.int32)
+    weight = np.broadcast_to(problem.row_weight[problem.order[0]], used.shape)[used]
+    price = np.repeat(problem.costs.price, np.count_nonzero(used, axis=1)) * weight
+    number[:, problem.order[0]] = in_order
+    return number, price
+
+
+def list_arcs(
+    problem: PruningProblem, top: NDArray[np.int32], number: NDArray[np.int32], own: NDArray[np.int32]
+) -> tuple[IntArray, NDArray[np.int32]]:
+    """List the pairs that each block is the first of its tree to use, and its own pair for computation."""
+    uses = uses_of_blocks(problem, top)
+    n_arcs = problem.use_start[uses.stop] - problem.use_start[uses.start] + (own >= 0)
+    arc_start = np.concatenate([[0], np.cumsum(n_arcs)])
+    if arc_start[-1] < 2**31:
+        arc_start = arc_start.astype(np.int32)
+    arc_pair = np.empty(arc_start[-1], np.int32)
+    fill_arcs(uses, number, own, arc_start, arc_pair)
+    return arc_start, arc_pair
+
+
+class BlockUses(NamedTuple):
+    """What blocks use for the first time: a range of uses, each by the same range of a tree's rows."""
+
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    source: NDArray[np.int32]  # of each use
+    tree: NDArray[np.int32]
+    row_start: NDArray[np.int32]
+    row_stop: NDArray[np.int32]
+    order: NDArray[np.int32]
+
+
+def uses_of_blocks(problem: PruningProblem, top: NDArray[np.int32]) -> BlockUses:
+    """Look up the first uses of each block's top node; the others have none."""
+    return BlockUses(
+        start=np.searchsorted(problem.use_node, top),
+        stop=np.searchsorted(problem.use_node, top, side="right"),
+        source=problem.use_source,
+        tree=problem.forest.tree_of_node[top],
+        row_start=problem.row_start[top],
+        row_stop=problem.row_stop[top],
+        order=problem.order,
+    )
+
+
+@njit(cache=True)
+def mark_pairs(uses: BlockUses, number: NDArray[np.int32]) -> None:
+    """Set the number of every pair that a block uses to 0."""
+    for b in range(uses.tree.size):
+        rows = uses.order[uses.tree[b]]
+        for k in range(uses.start[b], uses.stop[b]):
+            for q in range(uses.row_start[b], uses.row_stop[b]):
+                number[uses.source[k], rows[q]] = 0
+
+
+@njit(cache=True, parallel=True)
+def fill_arcs(
+    uses: BlockUses,
+    number: NDArray[np.int32],
+    own: NDArray[np.int32],
+    arc_start: IntArray,
+    arc_pair: NDArray[np.int32],
+) -> None:
+    """Write down the pairs of every block: use by use, row by row, the block's own pair last."""
+    for b in prange(uses.tree.size):
+        fill_block(uses, b, number, own, arc_start[b], arc_pair)
+
+
+@njit(cache=True)
+def fill_block(
+    uses: BlockUses,
+    b: int,
+    number: NDArray[np.int32],
+    own: NDArray[np.int32],
+    a: int,
+    arc_pair: NDArray[np.int32],
+) -> None:
+    """Write down the pairs of one block, from arc `a` on."""
+    rows = uses.order[uses.tree[b]]
+    for k in range(uses.start[b], uses.stop[b]):
+        for q in range(uses.row_start[b], uses.row_stop[b]):
+            arc_pair[a] = number[uses.source[k], rows[q]]
+            a += 1
+    if own[b] >= 0:
+        arc_pair[a] = own[b]

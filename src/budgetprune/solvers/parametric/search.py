@@ -1,0 +1,227 @@
+"""Breadth-first search from the sink: how far is every block from a place that can absorb something?
+
+A block can pass something on to another one through a pair to which that one sends something, as its child,
+or as its parent if it sends something there. Each layer of the search first marks the pairs that its blocks
+send something to. The next layer is then found in one of two ways: few marked pairs are asked for their
+members; if there are many, it is quicker to go through the blocks that are left, as most of them meet a
+marked pair at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.solvers.parametric.network import BLOCK, MEMBER_STOP, START, UNREACHED, Network
+from budgetprune.utils.jit import njit, prange
+
+# With fewer arcs to look at, a second thread costs more than it brings.
+WORTH_SHARING = 30_000
+# Asking a marked pair for its members takes about as long as looking at this many arcs.
+COST_OF_ASKING = 8
+
+
+class Finds(NamedTuple):
+    """What each thread found in a layer: one row per thread."""
+
+    found: NDArray[np.int32]  # blocks
+    n_found: NDArray[np.int64]
+    marked: NDArray[np.int32]  # pairs
+    n_marked: NDArray[np.int64]
+
+
+@njit(cache=True)
+def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], threads: int) -> int:
+    """Set the heights of a slice to exact distances; return how many of its blocks reach the sink.
+
+    Layers are searched by all threads at once. Which thread finds a block first is left to chance, but its
+    height is not, and only heights are used afterwards.
+    """
+    arcs_left = 0
+    for k in range(blocks.size):
+        net.height[blocks[k]] = UNREACHED
+        arcs_left += net.arc_stop[blocks[k]] - net.arc_start[blocks[k]]
+    queue, left = net.queue, blocks.copy()
+    head, n, n_left = 0, 0, left.size
+    found, n_found = np.empty((threads, blocks.size), np.int32), np.zeros(threads, np.int64)
+    marked, n_marked = np.empty((threads, pairs.size), np.int32), np.zeros(threads, np.int64)
+    finds = Finds(found, n_found, marked, n_marked)
+    # Layer 0 is the sink itself.
+    n_found[0] = find_room(net, blocks, found[0])
+    n_marked[0] = mark_spare(net, pairs, marked[0])
+    layer = 0
+    while True:
+        if n_marked.sum() * COST_OF_ASKING < arcs_left:
+            if n_marked.sum() * COST_OF_ASKING < WORTH_SHARING:
+                for thread in range(threads):
+                    ask(net, layer, finds, thread)
+            else:
+                ask_shared(net, layer, finds)
+        else:
+            n_left = drop_reached(net.height, left, n_left)
+            if arcs_left < WORTH_SHARING or threads == 1:
+                meet(net, left[:n_left], layer, finds, 0, 1)
+            else:
+                meet_shared(net, left[:n_left], layer, finds)
+        head, n = n, gather(queue, n, finds, net.owner)
+        layer += 1
+        if head == n or n == blocks.size:
+            break
+        arcs = 0
+        for k in range(head, n):
+            arcs += net.arc_stop[queue[k]] - net.arc_start[queue[k]]
+        arcs_left -= arcs
+        n_marked[:] = 0
+        if arcs < WORTH_SHARING or threads == 1:
+            mark(net, queue[head:n], layer, finds, 0, 1)
+        else:
+            mark_shared(net, queue[head:n], layer, finds)
+    if n == blocks.size:
+        # Everybody has a height, so the search stopped early: suppliers of the other pairs are in this layer.
+        for k in range(pairs.size):
+            if net.pair_height[pairs[k]] == UNREACHED:
+                net.pair_height[pairs[k]] = layer
+    return n
+
+
+@njit(cache=True)
+def find_room(net: Network, blocks: NDArray[np.int32], found: NDArray[np.int32]) -> int:
+    """Find the blocks that can absorb something by themselves."""
+    n = 0
+    for k in range(blocks.size):
+        if net.room[blocks[k]] > 0:
+            net.height[blocks[k]] = 1
+            net.owner[blocks[k]] = 0
+            found[n] = blocks[k]
+            n += 1
+    return n
+
+
+@njit(cache=True)
+def mark_spare(net: Network, pairs: NDArray[np.int32], marked: NDArray[np.int32]) -> int:
+    """Mark the pairs with spare capacity."""
+    n = 0
+    for k in range(pairs.size):
+        j = pairs[k]
+        if net.load[j] < net.capacity[j]:
+            net.pair_height[j] = 0
+            marked[n] = j
+            n += 1
+        else:
+            net.pair_height[j] = UNREACHED
+    return n
+
+
+@njit(cache=True)
+def find(
+    height: NDArray[np.int32],
+    owner: NDArray[np.uint8],
+    found: NDArray[np.int32],
+    n: int,
+    u: int,
+    layer: int,
+    thread: int,
+) -> int:
+    """Put a block into the next layer, unless it is in one already; return the number found so far."""
+    if height[u] != UNREACHED:
+        return n
+    height[u] = layer + 1
+    owner[u] = thread
+    found[n] = u
+    return n + 1
+
+
+@njit(cache=True)
+def mark(
+    net: Network, frontier: NDArray[np.int32], layer: int, finds: Finds, thread: int, threads: int
+) -> None:
+    """Mark the pairs to which blocks of a layer send something; find their children and parents."""
+    height, owner, found = net.height, net.owner, finds.found[thread]
+    n, m = 0, 0
+    for k in range(thread, frontier.size, threads):
+        u = frontier[k]
+        for a in range(net.arc_start[u], net.arc_stop[u]):
+            if net.flow[a] > 0:
+                j = net.arc_pair[a]
+                if net.pair_height[j] == UNREACHED:
+                    net.pair_height[j] = layer
+                    finds.marked[thread, m] = j
+                    m += 1
+        child = net.first_child[u]
+        while child >= 0:
+            if net.slice_of[child] == net.slice_of[u]:
+                n = find(height, owner, found, n, child, layer, thread)
+            child = net.next_sibling[child]
+        if net.up[u] > 0:
+            n = find(height, owner, found, n, net.parent[u], layer, thread)
+    finds.n_marked[thread], finds.n_found[thread] = m, n
+
+
+@njit(cache=True)
+def ask(net: Network, layer: int, finds: Finds, thread: int) -> None:
+    """Find the members of marked pairs."""
+    height, owner, found = net.height, net.owner, finds.found[thread]
+    n = finds.n_found[thread]
+    for k in range(finds.n_marked[thread]):
+        j = finds.marked[thread, k]
+        for q in range(net.listed[j, START], net.listed[j, MEMBER_STOP]):
+            n = find(height, owner, found, n, net.member[q, BLOCK], layer, thread)
+    finds.n_found[thread] = n
+
+
+@njit(cache=True)
+def meet(net: Network, left: NDArray[np.int32], layer: int, finds: Finds, thread: int, threads: int) -> None:
+    """Find those of the blocks that are left that meet a marked pair."""
+    height, owner, found = net.height, net.owner, finds.found[thread]
+    n = finds.n_found[thread]
+    for k in range(thread, left.size, threads):
+        u = left[k]
+        for a in range(net.arc_start[u], net.arc_stop[u]):
+            if net.pair_height[net.arc_pair[a]] != UNREACHED:
+                n = find(height, owner, found, n, u, layer, thread)
+                break
+    finds.n_found[thread] = n
+
+
+@njit(cache=True, parallel=True)
+def mark_shared(net: Network, frontier: NDArray[np.int32], layer: int, finds: Finds) -> None:
+    for thread in prange(finds.n_found.size):
+        mark(net, frontier, layer, finds, thread, finds.n_found.size)
+
+
+@njit(cache=True, parallel=True)
+def ask_shared(net: Network, layer: int, finds: Finds) -> None:
+    for thread in prange(finds.n_found.size):
+        ask(net, layer, finds, thread)
+
+
+@njit(cache=True, parallel=True)
+def meet_shared(net: Network, left: NDArray[np.int32], layer: int, finds: Finds) -> None:
+    for thread in prange(finds.n_found.size):
+        meet(net, left, layer, finds, thread, finds.n_found.size)
+
+
+@njit(cache=True)
+def drop_reached(height: NDArray[np.int32], left: NDArray[np.int32], n: int) -> int:
+    """Compact the list of blocks that are left."""
+    still = 0
+    for k in range(n):
+        if height[left[k]] == UNREACHED:
+            left[still] = left[k]
+            still += 1
+    return still
+
+
+@njit(cache=True)
+def gather(queue: NDArray[np.int32], n: int, finds: Finds, owner: NDArray[np.uint8]) -> int:
+    """Append what the threads found; a block that two of them found belongs to the one that wrote last."""
+    for thread in range(finds.n_found.size):
+        for k in range(finds.n_found[thread]):
+            u = finds.found[thread, k]
+            if owner[u] == thread:
+                queue[n] = u
+                n += 1
+        finds.n_found[thread] = 0
+    return n

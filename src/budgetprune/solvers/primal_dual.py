@@ -1,0 +1,245 @@
+"""`primal-dual`: the paper's Algorithm 1, which prunes tree by tree and lets the trees share prices."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from numbers import Integral
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from tqdm import tqdm
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.problem import Certificate, PruningProblem
+from budgetprune.problem.pruning import Pruning
+from budgetprune.solvers import primal_dual_kernels as kernels
+from budgetprune.solvers.incidences import first_rows
+
+# What a use adds to its potential in one iteration if its split is sure to stay, before any stall.
+STEP = 3.0
+# The newest usage counts for at least this much in the average over iterations.
+NEWEST = 0.1
+# So many iterations without a better bound are a stall, after which steps are shorter and usage is harder.
+PATIENCE = 3
+
+
+@dataclass(frozen=True, eq=False)
+class PrimalDualReport:
+    """How the solver got where it is.
+
+    Attributes
+    ----------
+    iterations : int
+    converged : bool
+        Whether the gap that was asked for has been reached.
+    gap : float
+        The gap that has been reached.
+    objective, bound : float64 arrays of shape (iterations,)
+        The best ones so far, after each iteration.
+    """
+
+    iterations: int
+    converged: bool
+    gap: float
+    objective: NDArray[np.float64] = field(repr=False)
+    bound: NDArray[np.float64] = field(repr=False)
+
+
+def solve(
+    problem: PruningProblem,
+    lam: float,
+    *,
+    gap: float = 0.01,
+    max_iterations: int = 500,
+    verbose: bool = False,
+) -> Pruning:
+    """Find a pruning that is provably good, by iterations that decompose by tree.
+
+    The trees that use a source for a row share its price: beta says who pays how much. Given beta, each tree
+    prunes itself, and what the trees lose and pay together is a lower bound on every pruning's objective.
+    Trees that use a source more than others pay more for it in the next iteration.
+
+    Parameters
+    ----------
+    problem : PruningProblem
+    lam : float
+    gap : float
+        Stop when objective and bound differ by at most this, relative to the objective of the forest that is
+        pruned to its roots (`PruningProblem.scale`).
+    max_iterations : int
+        Stop then anyway, with a `ConvergenceWarning`.
+    verbose : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    pruning : Pruning
+        With the beta of the best bound as its `dual`, and a `PrimalDualReport` as its `report`.
+
+    Notes
+    -----
+    This is Algorithm 1 of the paper. What that leaves open is filled in so that tens of iterations do:
+
+    - *w.* Trees that pay more or less than the price of a pair (a source and a row) never give a better
+      bound than trees that pay just the price. Then mu is 0, and any w in [0, 1] is a minimiser: we take the
+      mean of the w^(t), with which step 3 leaves the sum of the shares as it is.
+    - *Step 3* is taken in logarithms (mirror ascent, with entropy in the place of squared distance). Each
+      use has a potential, the sum of its w^(t) so far times the step length, and shares are in proportion
+      to exp(potential), which does what [.]_+ was for. As w^(t) is the same for all rows of a use, beta has
+      one parameter per use, and is not stored at all. All trees start with even shares.
+    - *Step length.* Logarithms of shares know no units, so a constant does, and is reduced after stalls such
+      that the sum of all steps has no limit.
+    - *w^(t).* A tree's best pruning jumps with beta, and the bound has kinks. The direction is therefore
+      that of a smooth bound: minima are soft, at a temperature in proportion to the gap and to what the
+      subtree can gain, and usage is averaged over the iterations. The bound itself is always the exact one.
+    - *Pruning.* The trees' own prunings disagree about what to acquire, and together acquire too much. In the
+      average, a split's usage is a number in [0, 1], at most its parent's, so that the splits above any level
+      are a pruning. The objective of (IP) at the average is the mean of theirs over all levels: the best
+      level is at least as good. (If trees share nothing, their own prunings are the optimum at once.)
+    """
+    _check_options(gap, max_iterations)
+    search = _Search(problem, lam)
+    objective, bound = [], []
+    with tqdm(total=max_iterations, disable=not verbose, desc="primal-dual", unit="iteration") as progress:
+        while True:
+            search.share()
+            search.prune()
+            objective.append(search.objective)
+            bound.append(search.bound)
+            progress.update()
+            progress.set_postfix(gap=f"{search.gap:.2%}", refresh=False)
+            if search.gap <= gap or len(bound) == max_iterations:
+                break
+            search.revise()
+    report = PrimalDualReport(len(bound), search.gap <= gap, search.gap, np.array(objective), np.array(bound))
+    if not report.converged:
+        warnings.warn(
+            f"primal-dual stopped after {max_iterations} iterations at a gap of {search.gap:.2%}, "
+            f"not {gap:.2%}; raise max_iterations or gap, or use solver='parametric', which is exact.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return problem.pruning(search.keep, lam, search.dual, report)
+
+
+class _Search:
+    """The state of the iterations: what the trees pay and use, and the best bound and pruning so far."""
+
+    def __init__(self, problem: PruningProblem, lam: float) -> None:
+        n_nodes = problem.forest.n_nodes
+        self.keep = np.zeros(n_nodes, dtype=np.bool_)
+        self.bound, self.objective = -np.inf, problem.objective(self.keep, lam)
+        self._problem, self._lam, self._scale, self._at_roots = problem, lam, problem.scale, self.objective
+        self._computation = lam * problem.computation
+        free = np.zeros(n_nodes)
+        self._at_stake = problem.error - self._prune_trees(free, temperature=free)[0]
+        self._uses, self._use = _list_uses(problem, lam, self._at_stake)
+        self._node = problem.use_node[self._use]
+        self._potential = self._best_potential = np.zeros(self._use.size)
+        self._usage = np.zeros(n_nodes)
+        self._age = self._waiting = self._stalls = 0
+
+    @property
+    def gap(self) -> float:
+        return Certificate.of(self.objective, self.bound, self._scale).gap
+
+    @property
+    def dual(self) -> NDArray[np.float64]:
+        """The beta of the best bound."""
+        beta = np.zeros(self._problem.n_incidences)
+        first = self._problem.use_start[self._use]
+        kernels.write_shares(self._uses, _weights(self._best_potential), first, beta)
+        return beta
+
+    def share(self) -> None:
+        """Share the prices; on the way, find the best of the prunings that the last usage suggests."""
+        level = np.ceil(kernels.N_LEVELS * self._usage).astype(np.int16)
+        self._paid, bill = kernels.share_prices(self._uses, _weights(self._potential), level[self._node])
+        saved = self._problem.gain - self._computation
+        loss = bill.sum(axis=0) - np.bincount(level, saved, minlength=kernels.N_LEVELS + 1)
+        from_top = np.cumsum(loss[:0:-1])  # of the highest level, the highest two, and so on
+        best = int(np.argmin(from_top))
+        self._offer(level >= kernels.N_LEVELS - best, self._at_roots + float(from_top[best]))
+
+    def prune(self) -> None:
+        """Let every tree prune itself at what it pays (step 2 of Algorithm 1): a bound, and new usage."""
+        charge = self._computation + np.bincount(self._node, self._paid, minlength=self._usage.size)
+        temperature = min(self.gap, 1.0) / (1 + self._stalls) * self._at_stake
+        value, keep, chance = self._prune_trees(charge, temperature)
+        bound = float(value[self._problem.forest.tree_start[:-1]].sum())
+        self._waiting += 1
+        if bound > self.bound:
+            self.bound, self._best_potential, self._waiting = bound, self._potential, 0
+        if self._age == 0:  # best at once if the trees have nothing to share
+            self._offer(keep, self._problem.objective(keep, self._lam))
+        self._age += 1
+        # Both terms fall along each path, and so does their rounded sum: levels make prunings.
+        newest = max(NEWEST, 2 / (self._age + 1))
+        self._usage = (1 - newest) * self._usage + newest * chance
+
+    def revise(self) -> None:
+        """Let trees that use a pair more pay more for it (step 3)."""
+        if self._waiting == PATIENCE:
+            self._waiting, self._stalls = 0, self._stalls + 1
+        self._potential = self._potential + STEP / (1 + self._stalls) * self._usage[self._node]
+
+    def _offer(self, keep: NDArray[np.bool_], objective: float) -> None:
+        if objective < self.objective:
+            self.keep, self.objective = keep, objective
+
+    def _prune_trees(
+        self, charge: NDArray[np.float64], temperature: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+        forest = self._problem.forest
+        pruned: tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]] = kernels.prune_trees(
+            forest.tree_start, forest.parent, forest.right, self._problem.error, charge, temperature
+        )
+        return pruned
+
+
+def _weights(potential: NDArray[np.float64]) -> NDArray[np.float64]:
+    """exp(potential), up to a common factor, and never so small that a sum of weights could vanish."""
+    weight: NDArray[np.float64] = np.exp(np.maximum(potential - potential.max(initial=0.0), -600.0))
+    return weight
+
+
+def _list_uses(
+    problem: PruningProblem, lam: float, at_stake: NDArray[np.float64]
+) -> tuple[kernels.Uses, NDArray[np.int64]]:
+    """List the uses source by source; those of splits that go even for free pay nothing, and are left out.
+
+    Returns
+    -------
+    uses : kernels.Uses
+    use : the number of each of these uses in the problem
+    """
+    n_sources = problem.n_sources
+    use = np.flatnonzero(at_stake[problem.use_node] > 0)
+    use = use[np.argsort(problem.use_source[use], kind="stable")]
+    source, size = problem.use_source[use], np.diff(problem.use_start)[use]
+    start = first_rows(problem)[use]
+    # Deal the sources out to the threads, busiest first, in turns: 0 1 1 0 0 1 1 0 ...
+    busiest = np.argsort(-np.bincount(source, size, minlength=n_sources), kind="stable")
+    n_threads = get_num_threads()
+    round_, thread = np.divmod(np.arange(n_sources), n_threads)
+    thread = np.where(round_ % 2, n_threads - 1 - thread, thread)
+    uses = kernels.Uses(
+        source_start=np.searchsorted(source, np.arange(n_sources + 1)),
+        turn=busiest[np.argsort(thread, kind="stable")],
+        start=start,
+        stop=start + size,
+        rows=problem.order.ravel().view(np.uint32),
+        price=lam * problem.costs.price,
+        row_weight=problem.row_weight,
+    )
+    return uses, use
+
+
+def _check_options(gap: float, max_iterations: int) -> None:
+    if not gap >= 0:
+        raise InvalidInputError(f"gap must be a number of at least 0, not {gap!r}.")
+    if not isinstance(max_iterations, Integral) or max_iterations < 1:
+        raise InvalidInputError(f"max_iterations must be an integer of at least 1, not {max_iterations!r}.")

@@ -1,0 +1,1 @@
+"""From tables and trained models to models for a budget."""

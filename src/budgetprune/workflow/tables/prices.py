@@ -1,0 +1,263 @@
+"""Price lists as people write them: what each column costs, and what several of them share."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from budgetprune.costs import FeatureCosts
+from budgetprune.costs.price_lists import PRICE_RANGE, is_price, listed
+from budgetprune.errors import InvalidInputError
+from budgetprune.workflow.tables.columns import Columns
+from budgetprune.workflow.tables.reading import blamed_on, opened, read_header
+from budgetprune.workflow.tables.spreadsheets import escape_formula, unescape_formula
+
+_KNOWN = ("feature", "cost", "source", "note")
+_SEVERAL = ";"  # between the sources of a feature that needs more than one
+
+
+@dataclass(frozen=True)
+class PricedColumns:
+    """Prices of columns and of what they share, by name.
+
+    Attributes
+    ----------
+    own : dict
+        Column to the price that is paid for it alone.
+    shared : dict
+        Source to the price that is paid once per row, whichever columns need it.
+    needs : dict
+        Column to the shared sources, or to the other columns, that it needs on top.
+    """
+
+    own: dict[str, float]
+    shared: dict[str, float] = field(default_factory=dict)
+    needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def check(self, names: Sequence[str], *, target: str, dropped: Collection[str], file: Any) -> None:
+        """Raise unless exactly the features have a price.
+
+        Parameters
+        ----------
+        names : the features
+        target : the column that is predicted
+        dropped : columns that may have a price, though nobody asks
+        file : the price list, for messages
+        """
+        unknown = [name for name in self.own if name not in names and name not in (target, *dropped)]
+        if unknown:
+            raise InvalidInputError(
+                f"{file} has costs for columns that the data lacks: "
+                f"{listed(map(repr, unknown), at_most=20)}; correct these names, or delete the lines. The "
+                f"columns are {listed(map(repr, names), at_most=12)}."
+            )
+        if target in self.own:
+            raise InvalidInputError(
+                f"{file} has a cost for {target!r}, which is the target: it is predicted, not bought; delete "
+                "the line."
+            )
+        absent = [name for name in names if name not in self.own]
+        if absent:
+            raise InvalidInputError(
+                f"{file} has no cost for {len(absent)} of {len(names)} columns: "
+                f"{listed(map(repr, absent), at_most=40)}; write one for each (0 if it is free), or leave "
+                f"columns out: --drop {absent[0]}."
+            )
+
+    def for_features(self, names: Sequence[str], keys: Sequence[Any] | None = None) -> FeatureCosts:
+        """Costs of features.
+
+        Parameters
+        ----------
+        names : the features
+        keys : what the features are called instead: numbers, if the rows have no names
+        """
+        keys = names if keys is None else keys
+        priced = [name for name in self.own if self.own[name] > 0]
+        sources = {name: self._sources_of(name) for name in names}
+        bought = set().union(*map(set, sources.values()))
+        in_order = [name for name in priced if name in names or name in bought]
+        return FeatureCosts.from_sources(
+            {name: self.own[name] for name in in_order} | self.shared,
+            {key: sources[name] for key, name in zip(keys, names, strict=True)},
+        )
+
+    def _sources_of(self, name: str) -> list[str]:
+        """All that has to be paid for before a column is known; a derived one needs what its inputs need."""
+        reached = [name, *_needed_by(name, self.needs)]
+        return [each for each in reached if each in self.shared or self.own[each] > 0]
+
+
+# --- Reading ------------------------------------------------------------------------------------------------
+
+
+def read_price_list(file: str | os.PathLike[str]) -> PricedColumns:
+    """Read a CSV file with the columns ``feature``, ``cost`` and, if columns share something, ``source``.
+
+    A line with a feature says what that column costs, and what it needs on top: one source, or several with
+    semicolons between them; a source may be another column. A line without a feature is a source's price::
+
+        feature,cost,source
+        age,0,
+        TSH,4,blood draw
+        T3,3,blood draw
+        ,10,blood draw
+
+    A name that begins like a formula may have a quote before it, as `price_list_template` writes it.
+    """
+    path = Path(file)
+    own: dict[str, float] = {}
+    shared: dict[str, float] = {}
+    needs: dict[str, tuple[str, ...]] = {}
+    empty: list[str] = []
+    for line, entry in _entries(path):
+        name, written, several = (entry.get(key, "").strip() for key in ("feature", "cost", "source"))
+        name, parts = unescape_formula(name), [part.strip() for part in several.split(_SEVERAL)]
+        sources = tuple(dict.fromkeys(unescape_formula(part) for part in parts if part))
+        if not name and not written and not sources:
+            continue
+        if not name and len(sources) != 1:
+            raise InvalidInputError(
+                f"line {line} of {path} has no feature; write one, or the one source that the cost is for."
+            )
+        kind, key = (own, name) if name else (shared, sources[0])
+        if key in kind:
+            raise InvalidInputError(f"line {line} of {path} has a second cost for {key!r}; delete one.")
+        if not written:
+            empty.append(key)
+        kind[key] = _price(written, key, f"line {line} of {path}") if written else math.nan
+        if name and sources:
+            needs[name] = sources
+    if empty:
+        raise InvalidInputError(
+            f"{path} has no cost yet for {listed(map(repr, empty), at_most=40)}; fill them in (0 if it is "
+            "free)."
+        )
+    if not own:
+        raise InvalidInputError(f"{path} has no costs; `budgetprune costs init` writes a list to fill in.")
+    _check_sources(path, own, shared, needs)
+    return PricedColumns(own, shared, needs)
+
+
+def _entries(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
+    """Lines of a price list with their numbers; what is left out at the end of a line is empty."""
+    with blamed_on(path):
+        separator, names = read_header(path)
+        with opened(path) as handle:
+            reader = csv.reader(handle, delimiter=separator, skipinitialspace=True)
+            lines = [(reader.line_num, fields) for fields in reader if any(fields)][1:]
+    header = [name.lower() for name in names]
+    while header and not header[-1]:  # spreadsheets write empty columns, too
+        header.pop()
+    unknown = [name for name in header if name not in _KNOWN]
+    if "feature" not in header or "cost" not in header or unknown or len(set(header)) < len(header):
+        raise InvalidInputError(
+            f"{path} has the columns {listed(map(repr, header), at_most=12)}, but a price list has 'feature' "
+            "and 'cost', and may have 'source' and 'note'."
+        )
+    for line, written in lines:
+        fields = written[: len(header)] if not any(written[len(header) :]) else written
+        if len(fields) > len(header):
+            raise InvalidInputError(
+                f"line {line} of {path} has {len(fields)} fields, but the first one has {len(header)}; put "
+                "text with commas in quotes, and write 2.5 rather than 2,5."
+            )
+        yield line, dict(zip(header, fields, strict=False))
+
+
+def _price(written: str, name: str, place: str) -> float:
+    try:
+        price = float(written.replace("_", "?"))  # Python's own 1_000 is nobody's price
+    except ValueError:
+        price = math.nan
+    if not 0 <= price < math.inf:
+        raise InvalidInputError(
+            f"the cost of {name!r} in {place} is {written!r}, but must be a number of at least 0 (2.5, say)."
+        )
+    if not is_price(price):
+        raise InvalidInputError(
+            f"the cost of {name!r} in {place} is {written!r}, but must be 0 or {PRICE_RANGE}; count in "
+            "another unit."
+        )
+    return price
+
+
+def _check_sources(
+    path: Path, own: dict[str, float], shared: dict[str, float], needs: dict[str, tuple[str, ...]]
+) -> None:
+    both = [name for name in shared if name in own]
+    if both:
+        raise InvalidInputError(
+            f"{path} has {listed(map(repr, both))} as a feature and as a source; call the source otherwise."
+        )
+    for name, sources in needs.items():
+        for source in sources:
+            if source not in shared and source not in own:
+                raise InvalidInputError(
+                    f"{path} says that {name!r} needs {source!r}, but not what that costs; add a line "
+                    f"`,<cost>,{source}` for it."
+                )
+        if name in _needed_by(name, needs):
+            raise InvalidInputError(
+                f"{path} says that {name!r} needs itself, through {listed(map(repr, sources))}; a column "
+                "that is computed from others must not be needed by them."
+            )
+    idle = [name for name in shared if not any(name in sources for sources in needs.values())]
+    if idle:
+        raise InvalidInputError(
+            f"{path} has a price for {listed(map(repr, idle))}, which no feature needs; write it into the "
+            "column source of those that do, or delete the line."
+        )
+
+
+def _needed_by(name: str, needs: dict[str, tuple[str, ...]]) -> list[str]:
+    """All that a feature needs, directly or not."""
+    found: dict[str, None] = {}
+    ahead = list(needs.get(name, ()))
+    while ahead:
+        each = ahead.pop()
+        if each not in found:
+            found[each] = None
+            ahead += needs.get(each, ())
+    return list(found)
+
+
+# --- Writing ------------------------------------------------------------------------------------------------
+
+
+def price_list_template(columns: Columns, *, escape_formulas: bool = True) -> str:
+    """Write a price list to fill in: a line for each column, and a note on what is in it.
+
+    Parameters
+    ----------
+    columns : Columns
+    escape_formulas : whether names that a spreadsheet would run as formulas get a quote before them, which
+        `read_price_list` takes away
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_KNOWN)
+    for name, is_categorical in zip(columns.names, columns.is_categorical, strict=True):
+        written = escape_formula(name) if escape_formulas else name
+        writer.writerow([written, "", "", _note(columns.frame[name], is_categorical)])
+    return text.getvalue()
+
+
+def _note(column: Any, is_categorical: bool) -> str:
+    if is_categorical:
+        labels = column.cat.categories.tolist()
+        what = f"{len(labels)} categories: {', '.join(map(str, labels[:4]))}" + (
+            ", ..." if labels[4:] else ""
+        )
+    elif column.count():
+        what = f"numbers from {column.min():.6g} to {column.max():.6g}"
+    else:
+        return "always missing"
+    share = column.isna().mean()
+    return what + (f"; {100 * share:.2g} % missing" if share else "")

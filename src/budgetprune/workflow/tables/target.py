@@ -1,0 +1,145 @@
+"""The column that is predicted: classes or numbers, and all that can be wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.workflow.tables.columns import (
+    MOST_NUMBERS_OF_TEXT,
+    as_numbers,
+    finite_numbers,
+    labels_of,
+    refuse_decimal_commas,
+)
+from budgetprune.workflow.tables.reading import Table, columns_of
+
+Task = Literal["classification", "regression"]
+
+# Whole numbers with no more different values than this are classes, unless somebody says otherwise.
+MOST_NUMBERED_CLASSES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is predicted.
+
+    Attributes
+    ----------
+    name : str
+    task : {"classification", "regression"}
+    y : array of shape (n_rows,)
+        Labels (text, whole numbers or truth values), or float64 for regression.
+    """
+
+    name: str
+    task: Task
+    y: NDArray[Any]
+
+
+def check_target(table: Table, name: str) -> None:
+    """Raise unless there is such a column."""
+    if name in table.frame.columns:
+        return
+    close = get_close_matches(name, table.frame.columns, n=1) or [
+        other for other in table.frame.columns if other.lower() == name.lower()
+    ]
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise InvalidInputError(
+        f"the target {name!r} is no column of {table.file}; {hint}{columns_of(table.frame)}."
+    )
+
+
+def check_varied(table: Table, name: str) -> None:
+    """Raise unless the target differs from row to row."""
+    check_target(table, name)
+    column = table.frame[name].dropna()
+    if column.nunique() == 1:
+        raise InvalidInputError(
+            f"the target {name!r} is always {str(column.iloc[0])!r}; rows with other answers are needed, to "
+            "learn from."
+        )
+
+
+def read_target(table: Table, name: str, task: Task | None = None) -> Target:
+    """Find out what is predicted, or say why that cannot be.
+
+    Parameters
+    ----------
+    table : Table
+    name : of the column
+    task : what it is; None: numbers are predicted as numbers, unless they are few whole ones
+    """
+    check_target(table, name)
+    _refuse_missing(table, name)
+    check_varied(table, name)
+    if task == "regression" or (task is None and _is_amount(table, name)):
+        advice = "" if task else ", or say --task classification if these are names of classes"
+        return Target(name, "regression", finite_numbers(table, name, advice).to_numpy())
+    if task is None:
+        refuse_decimal_commas(table, name, "say --task classification")
+    return Target(name, "classification", _classes(table, name))
+
+
+def _refuse_missing(table: Table, name: str) -> None:
+    is_missing = table.frame[name].isna().to_numpy()
+    if is_missing.any():
+        raise InvalidInputError(
+            f"the target {name!r} is missing in {np.count_nonzero(is_missing)} of {is_missing.size} rows, "
+            f"first in {table.place(int(np.argmax(is_missing)))} (NA, NaN, null and the like mean "
+            "that, too); leave these rows out."
+        )
+
+
+def _is_amount(table: Table, name: str) -> bool:
+    """Whether a column holds numbers that are no names of classes."""
+    column = table.frame[name]
+    numbers = as_numbers(column)
+    if str(column.dtype) == "bool" or numbers.count() <= MOST_NUMBERS_OF_TEXT * len(column):
+        return False
+    if numbers.isna().any():
+        return True  # which is refused, with the text that is among the numbers
+    is_whole = bool((numbers % 1 == 0).all())
+    return not is_whole or numbers.nunique() > MOST_NUMBERED_CLASSES
+
+
+def _classes(table: Table, name: str) -> NDArray[Any]:
+    labels = labels_of(table.frame[name])
+    n_rows, n_classes = len(labels), len(labels.cat.categories)
+    if n_classes > n_rows / 2:
+        raise InvalidInputError(
+            f"the target {name!r} has {n_classes} different values in {n_rows} rows, too many classes or "
+            "too few rows; name another column, or say --task regression if they are numbers."
+        )
+    kinds = labels.cat.categories.to_numpy()
+    if kinds.dtype.kind not in "biu":
+        kinds = np.array(kinds.tolist(), dtype=np.str_)
+    return np.asarray(kinds[labels.cat.codes.to_numpy()])
+
+
+def read_answers(table: Table, name: str, classes: NDArray[Any] | None) -> NDArray[Any]:
+    """The target of other rows: numbers of a model's classes, or targets.
+
+    A label that the model does not know is -1, which no answer is.
+    """
+    check_target(table, name)
+    _refuse_missing(table, name)
+    column = table.frame[name]
+    if classes is None:
+        return finite_numbers(table, name).to_numpy()
+    known = {str(label): k for k, label in enumerate(classes.tolist())}
+    labels = labels_of(column)
+    number = np.array([known.get(str(label), -1) for label in labels.cat.categories.tolist()])
+    codes = number[labels.cat.codes.to_numpy()]
+    if not (codes >= 0).any():
+        raise InvalidInputError(
+            f"the target {name!r} of {table.file} is never one of the model's classes, which are "
+            f"{', '.join(map(repr, classes[:5].tolist()))}; it holds "
+            f"{', '.join(map(repr, labels.cat.categories[:5].tolist()))}."
+        )
+    return np.asarray(codes)

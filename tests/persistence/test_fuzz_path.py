@@ -1,0 +1,12 @@
+"""A few of the files that `make fuzz` tries."""
+
+from .fuzz_model_file import fuzz
+from .fuzz_path_file import MODULE
+
+
+def test_a_few_hundred_broken_files(tmp_path):
+    """`make fuzz` tries 20,000, and checks the bounds of arrays in kernels too."""
+    reasons = fuzz(300, tmp_path, module=MODULE)
+    assert sum(reasons.values()) >= 300
+    assert len(reasons) > 20  # many checks are reached
+    assert reasons[""] > 3  # and some files are fine

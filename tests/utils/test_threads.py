@@ -1,0 +1,186 @@
+"""Threads: LightGBM gets few for small data, the user's number wins, and idle ones sleep in commands."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from budgetprune import BudgetPruneClassifier
+from budgetprune.baselines import CEGBClassifier
+from budgetprune.utils import threads as _threads
+from budgetprune.utils.threads import VALUES_PER_THREAD, available_cores, boosting_threads, in_threads
+from budgetprune.workflow import growing
+
+lightgbm = pytest.importorskip("lightgbm")
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 4))
+Y = (X[:, 0] + RNG.normal(size=200) > 0).astype(int)
+
+
+@pytest.fixture
+def eight_cores(monkeypatch):
+    monkeypatch.setattr(_threads, "available_cores", lambda **_which: 8)
+    monkeypatch.setattr(growing, "available_cores", lambda **_which: 8)
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """Numbers of threads that LightGBM is trained with."""
+    seen, fit = [], lightgbm.LGBMClassifier.fit
+
+    def watched(self, *rows, **how):
+        seen.append(self.n_jobs)
+        return fit(self, *rows, **how)
+
+    monkeypatch.setattr(lightgbm.LGBMClassifier, "fit", watched)
+    return seen
+
+
+def booster(**how):
+    return lightgbm.LGBMClassifier(n_estimators=3, verbose=-1, **how)
+
+
+@pytest.mark.parametrize(
+    ("n_values", "threads"), [(0, 1), (1, 1), (1.9, 1), (2, 2), (7.5, 7), (8, 8), (1000, 8)]
+)
+@pytest.mark.usefixtures("eight_cores")
+def test_threads_for_the_size_of_the_data(n_values, threads):
+    rows = SimpleNamespace(shape=(int(n_values * VALUES_PER_THREAD / 10), 10))
+    assert boosting_threads(rows) == threads
+
+
+def test_cores_that_this_process_may_use():
+    assert 1 <= available_cores(physical=True) <= available_cores()
+    if hasattr(os, "sched_getaffinity"):
+        assert available_cores() <= len(os.sched_getaffinity(0))
+
+
+@pytest.mark.usefixtures("eight_cores")
+class TestLightGBM:
+    def test_small_data_is_trained_with_one_thread(self, used):
+        fitted = BudgetPruneClassifier(booster(), random_state=0).fit(X, Y)
+        assert used == [1]
+        # What a model predicts later may be large.
+        assert fitted.estimator_.n_jobs is None
+        assert clone(fitted.estimator_).n_jobs is None
+
+    def test_the_number_of_the_user_wins(self, used):
+        BudgetPruneClassifier(booster(), random_state=0, n_jobs=2).fit(X, Y)
+        BudgetPruneClassifier(booster(n_jobs=2), random_state=0).fit(X, Y)
+        CEGBClassifier(tradeoff=0.01, n_estimators=3, n_jobs=2).fit(X, Y)
+        growing.grow("lightgbm", X, Y, is_classifier=True, n_trees=3, seed=0, n_jobs=2)
+        assert used == [2, 2, 2, 2]
+
+    def test_wherever_it_is_trained(self, used):
+        CEGBClassifier(tradeoff=0.01, n_estimators=3).fit(X, Y)
+        growing.grow("lightgbm", X, Y, is_classifier=True, n_trees=3, seed=0)
+        assert used == [1, 1]
+
+    def test_more_threads_for_more_data(self, used, monkeypatch):
+        monkeypatch.setattr(_threads, "VALUES_PER_THREAD", 400)
+        BudgetPruneClassifier(booster(), validation_fraction=0.5, random_state=0).fit(X, Y)
+        assert used == [1]
+        CEGBClassifier(tradeoff=0.01, n_estimators=3).fit(X, Y)
+        assert used == [1, 2]
+
+    def test_a_model_whose_training_fails_stays_as_it_was(self, monkeypatch):
+        def fail(*_rows, **_how):
+            raise ZeroDivisionError
+
+        model = booster()
+        monkeypatch.setattr(model, "fit", fail)
+        with pytest.raises(ZeroDivisionError), _threads.threads_for(model, X):
+            model.fit(X, Y)
+        assert model.n_jobs is None
+
+
+def test_forests_get_all_cores(monkeypatch):
+    monkeypatch.setattr(growing, "available_cores", lambda **_which: 2)
+    how = {"is_classifier": True, "n_trees": 2, "seed": 0}
+    assert growing.grow("random-forest", X, Y, **how).n_jobs == 2
+    assert growing.grow("extra-trees", X, Y, **how, n_jobs=1).n_jobs == 1
+
+
+# --- Commands -----------------------------------------------------------------------------------------------
+
+COMMAND = """
+import os, sys
+from budgetprune import cli
+# They load the OpenMP runtime, which reads its settings then, and never again.
+assert not {"lightgbm", "numba.np.ufunc.omppool"} & set(sys.modules)
+try:
+    cli.main(["--version"])
+except SystemExit:
+    print(os.environ["OMP_WAIT_POLICY"])
+"""
+
+
+@pytest.mark.parametrize(("given", "policy"), [(None, "passive"), ("active", "active")])
+def test_idle_threads_of_commands_sleep(given, policy):
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND],
+        env=environment | ({} if given is None else {"OMP_WAIT_POLICY": given}),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == policy
+
+
+def test_a_library_leaves_the_environment_alone():
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    code = "import os, budgetprune; print(os.environ.get('OMP_WAIT_POLICY'))"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "None\n", done.stderr
+
+
+# --- Parts of some work -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 50])
+def test_every_part_is_done_once(n_parts):
+    done = []
+    in_threads(done.append, range(n_parts))
+    assert sorted(done) == list(range(n_parts))
+    assert done[0] == 0, "the first one compiles"
+
+
+def test_an_error_ends_the_work():
+    done = []
+
+    def work(part):
+        if part == 3:
+            raise RuntimeError("part 3")
+        done.append(part)
+
+    with pytest.raises(RuntimeError, match="part 3"):
+        in_threads(work, range(10_000))
+    assert len(done) < 10_000
+
+
+def test_a_predictor_can_be_used_after_a_fork():
+    """Simulating starts no threads that a forked process would wait for."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("this system cannot fork")
+    code = """
+import multiprocessing, numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from budgetprune import BudgetPredictor, Forest
+X = np.random.default_rng(0).normal(size=(600, 4))
+forest = Forest.from_model(RandomForestClassifier(3, random_state=0).fit(X, X[:, 0] > 0))
+simulate = BudgetPredictor(forest).simulate
+cost = simulate(X).cost
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    for each in pool.map(simulate, [X, X]):
+        assert np.array_equal(each.cost, cost)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
