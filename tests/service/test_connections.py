@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from budgetprune import InvalidInputError
-from budgetprune.service import limits as _limits
+from budgetprune.utils import limits as _limits
 from budgetprune.utils.limits import Limits, connection_limit
 
 from .models import predictor
