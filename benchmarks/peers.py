@@ -17,8 +17,8 @@ else:
     # From the file itself: the package around it would bring all its imports.
     from importlib.util import module_from_spec, spec_from_file_location
 
-    _file = Path(__file__).resolve().parents[1] / "src/budgetprune/experiments/_ortools_flow.py"
-    _spec = spec_from_file_location("_ortools_flow", _file)
+    _file = Path(__file__).resolve().parents[1] / "experiments/budgetprune_experiments/ortools_flow.py"
+    _spec = spec_from_file_location("ortools_flow", _file)
     _flow = module_from_spec(_spec)
     _spec.loader.exec_module(_flow)
     FlowGraph, build_flow, solve_flow = _flow.FlowGraph, _flow.build_flow, _flow.solve_flow
