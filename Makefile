@@ -3,7 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-portable test-browser fuzz fuzz-service check bench bench-service bench-tool bench-large compare format clean
+# Lists the targets: the comment after ## on a target's line.
+help: ## list the targets (default)
+	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /|/' | awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
+
+.PHONY: help docs demo test test-portable test-browser fuzz fuzz-service check bench bench-service bench-tool bench-large compare format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -13,23 +17,23 @@ $(VENV)/installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	@touch $@
 
-demo: $(VENV)/installed-demo
+demo: $(VENV)/installed-demo ## fit a staged model on data that comes with scikit-learn; results in output/
 	$(BIN)/python -m budgetprune.demo --out output
 
 # Two test processes share the cores, so threads that have nothing to do must not spin.
 test: export OMP_WAIT_POLICY = passive
-test: $(VENV)/installed-test
+test: $(VENV)/installed-test ## run all tests, then the small ones again with the JIT off
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m nojit
 
 # As other machines would run them: instruction sets, threads, load, order, oldest and newest dependencies.
 # Takes about an hour; ONLY="sse oldest" runs some of it.
-test-portable: $(VENV)/installed-test
+test-portable: $(VENV)/installed-test ## run all tests as on other machines; about an hour
 	$(BIN)/python -m tests.portable $(ONLY)
 
 # The report page in a real Chromium, which is found or fetched; `make test` does the same if there is one.
 test-browser: export BUDGETPRUNE_BROWSER_TESTS = required
-test-browser: $(VENV)/installed-test
+test-browser: $(VENV)/installed-test ## test the report page in a real Chromium
 	$(BIN)/python -m tests.report.browser
 	$(BIN)/python -m pytest tests/report/test_browser.py
 
@@ -37,7 +41,7 @@ test-browser: $(VENV)/installed-test
 CASES ?= 20000
 # A conversation with the service is slow, because timeouts are part of it.
 CONNECTION_CASES = $$(($(CASES) / 100 + 1))
-fuzz: $(VENV)/installed-test
+fuzz: $(VENV)/installed-test ## read damaged files, models and connections (CASES=20000)
 	$(BIN)/python -m tests.persistence.fuzz_model_file --cases $(CASES)
 	$(BIN)/python -m tests.staged.fuzz_staged_file --cases $(CASES)
 	$(BIN)/python -m tests.persistence.fuzz_path_file --cases $(CASES)
@@ -46,36 +50,41 @@ fuzz: $(VENV)/installed-test
 
 # A few hundred requests to every endpoint, other ones each time, and odd connections.
 fuzz-service: export BUDGETPRUNE_FUZZ ?= 300
-fuzz-service: $(VENV)/installed-test
+fuzz-service: $(VENV)/installed-test ## send broken requests to the service
 	$(BIN)/python -m pytest tests/service/test_fuzz.py
 	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)
 
-check: $(VENV)/installed-check
+check: $(VENV)/installed-check ## ruff, ruff format, mypy (strict)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(VENV)/installed-check
+format: $(VENV)/installed-check ## fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/installed-bench
+# Warnings are errors. No network access is needed once the extra is installed.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(VENV)/installed-docs ## build the documentation site into output/site
+	$(BIN)/python -m mkdocs build --strict
+
+bench: $(VENV)/installed-bench ## speed and memory, as ratios measured in one run
 	$(BIN)/python -m benchmarks
 
-bench-service: $(VENV)/installed-bench
+bench-service: $(VENV)/installed-bench ## speed of the HTTP service
 	$(BIN)/python -m benchmarks.service
 
 # From a CSV file of 20 MB to a model within budget, against training the forest alone.
-bench-tool: $(VENV)/installed-bench
+bench-tool: $(VENV)/installed-bench ## from a CSV file of 20 MB to a model, against training the forest alone
 	$(BIN)/python -m benchmarks.tool
 
-bench-large: $(VENV)/installed-bench
+bench-large: $(VENV)/installed-bench ## the path on as many rows and features as Yahoo! LTR has
 	$(BIN)/python -m benchmarks --large --out output/bench-large.json
 
 # Accuracy for cost on real and on made data sets, five seeds, and the time of staged models on a quiet machine:
 # takes hours, and goes on where it was stopped.
-compare: $(VENV)/installed-bench
+compare: $(VENV)/installed-bench ## accuracy for cost on data sets, five seeds; takes hours, can be resumed
 	$(BIN)/python -m benchmarks.compare
 
-clean:
+clean: ## remove .venv, output and caches
 	rm -rf $(VENV) output build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

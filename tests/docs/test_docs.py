@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
@@ -30,10 +29,3 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
-
-
-def test_the_reference_says_what_docstrings_and_help_texts_say():
-    script = DOCS / "update_reference.py"
-    names = runpy.run_path(str(script))
-    page = (DOCS / "reference.md").read_text(encoding="utf-8")
-    assert page == names["reference"](), f"run: python {script.relative_to(DOCS.parent)}"
