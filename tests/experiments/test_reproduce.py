@@ -40,9 +40,9 @@ def test_every_experiment_in_small(tmp_path, name, monkeypatch):
 def run(monkeypatch, capfd, *words, toy=None):
     """Call `main` as the console script does, with a toy instead of table1."""
     if toy is not None:
-        import budgetprune.commands.reproduce as command
+        import budgetprune_experiments
 
-        monkeypatch.setattr(command, "find_experiment", lambda name: toy)
+        monkeypatch.setattr(budgetprune_experiments, "find_experiment", lambda name: toy)
     monkeypatch.setattr(sys, "argv", ["budgetprune", "reproduce", *map(str, words)])
     with pytest.raises(SystemExit) as end:
         cli.main()

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from budgetprune.commands import options as shared
 from budgetprune.commands.failures import INTERRUPTED, fail, fail_unforeseen, needs_extra
 from budgetprune.errors import BudgetPruneError, InvalidInputError
-from budgetprune_experiments import NAMES, Options, find_experiment
+
+GROUP = "budgetprune.experiments"
+
+
+def load_experiments() -> Any:
+    """Import the package of experiments, which is installed with a checkout and not with the wheel."""
+    for entry in entry_points(group=GROUP):
+        try:
+            return import_module(entry.module)
+        except ModuleNotFoundError as error:
+            if error.name != entry.module.partition(".")[0]:
+                raise
+    raise BudgetPruneError(
+        "the experiments are not installed, since the wheel does not contain them; clone the repository and "
+        "run in it: pip install --editable '.[reproduce]'"
+    )
 
 
 def _show_names(is_wanted: bool) -> None:
     if is_wanted:
-        width = max(map(len, NAMES))
-        for name in NAMES:
-            typer.echo(f"{name:{width}}  {find_experiment(name).title}")
+        experiments = load_experiments()
+        width = max(map(len, experiments.NAMES))
+        for name in experiments.NAMES:
+            typer.echo(f"{name:{width}}  {experiments.find_experiment(name).title}")
         raise typer.Exit
 
 
@@ -27,7 +45,9 @@ def _tell(line: str) -> None:
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help=f"One of: {', '.join(NAMES)}.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(help="Name of an experiment; --list shows all names.", show_default=False)
+    ],
     repeats: Annotated[int, typer.Option(min=1, help="Seeds; the paper has 10.")] = 3,
     quick: Annotated[
         bool, typer.Option("--quick", help="Tiny data, a few seconds: shows that it runs.")
@@ -59,22 +79,22 @@ def reproduce(
     with needs_extra("reproduce", "matplotlib", "lightgbm", "skimage"):
         import matplotlib  # noqa: F401
 
-        from budgetprune_experiments.runner import PartError, reproduce
-        from budgetprune_experiments.tables import as_text
-
+        experiments = load_experiments()
+        runner = import_module(f"{experiments.__name__}.runner")
+        tables = import_module(f"{experiments.__name__}.tables")
         try:
-            options = Options(
+            options = experiments.Options(
                 repeats=repeats, quick=quick, paper=paper, out=out, data_dir=data_dir, jobs=jobs
             )
-            experiment = find_experiment(name)
+            experiment = experiments.find_experiment(name)
         except InvalidInputError as error:
             raise typer.BadParameter(str(error)) from error
     again = "what is finished is kept: the same command goes on from there."
     try:
-        outcome = reproduce(experiment, options, tell=None if quiet else _tell)
+        outcome = runner.reproduce(experiment, options, tell=None if quiet else _tell)
     except KeyboardInterrupt:
         fail(f"interrupted; {again}", INTERRUPTED)
-    except PartError as error:
+    except runner.PartError as error:
         if not isinstance(error.__cause__, BudgetPruneError | OSError | ImportError):
             fail_unforeseen(error.__cause__, f"{error}; {again}")
         fail(f"{error}; {again}")
@@ -86,7 +106,7 @@ def reproduce(
         return
     substitute = experiment.substitute(options)
     for text in ([f"Substitute: {substitute}"] if substitute else []) + [
-        as_text(each) for each in outcome.tables
+        tables.as_text(each) for each in outcome.tables
     ]:
         typer.echo(f"\n{text}")
     typer.echo("\nWritten: " + ", ".join(map(str, outcome.files)))
