@@ -16,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from benchmarks.measure import seconds
 from budgetprune import BudgetPredictor, BudgetPruneClassifier
 from budgetprune.baselines import CEGBClassifier, PlainForest
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.grids import BoostingGrid
 from budgetprune_experiments.split import Split
 

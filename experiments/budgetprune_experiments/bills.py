@@ -16,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from budgetprune.baselines import PlainForest
 from budgetprune.errors import BudgetWarning
 from budgetprune.problem.acquisition import sources_used
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.contest import T_AND_V, Contest, Deadline, Method, Point, coarse_to_fine
 from budgetprune_experiments.experiment import Record
 from budgetprune_experiments.forest_methods import grown

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from budgetprune.costs import FeatureCosts
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.contest import Contest, Method, compete
 from budgetprune_experiments.experiment import Cell, Experiment, Options, Part, Record, Table
 from budgetprune_experiments.figures import Look, draw_curves, interesting

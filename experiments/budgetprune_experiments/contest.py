@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import BudgetWarning
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.experiment import Record
 from budgetprune_experiments.grids import Grids
 from budgetprune_experiments.records import undominated

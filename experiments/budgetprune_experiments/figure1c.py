@@ -16,7 +16,7 @@ from budgetprune.datasets import YAHOO_PRICES, Dataset, load_mq2008, load_yahoo_
 from budgetprune.datasets.yahoo import yahoo_folders
 from budgetprune.errors import DatasetError
 from budgetprune.ranking import ap_scorer
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments import ranking_methods as ranking
 from budgetprune_experiments.comparison import Comparison
 from budgetprune_experiments.contest import Contest

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune.plotting.plots import INK, tidy
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.bills import AS_GOOD, as_good_as, bills, ours, whole_forest
 from budgetprune_experiments.contest import Contest, Method
 from budgetprune_experiments.experiment import Cell, Experiment, Options, Part, Record, Table, register

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
 from budgetprune.costs import FeatureCosts
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.contest import Contest, Method, Point
 from budgetprune_experiments.experiment import Cell, Options, Part, Record, Table, register
 from budgetprune_experiments.figure1a import Figure1a

@@ -16,7 +16,7 @@ from budgetprune.costs import FeatureCosts
 from budgetprune.datasets import TRAIN, load_heart, load_thyroid
 from budgetprune.demo import measurement_costs
 from budgetprune.errors import InvalidInputError
-from budgetprune.selection.roles import LabelledRows, divide
+from budgetprune.selection import LabelledRows, split_rows
 from budgetprune_experiments.experiment import Options
 from budgetprune_experiments.split import Split
 
@@ -92,7 +92,7 @@ class Diagnosis:
 def _split(patients: Patients, test: NDArray[np.intp], seed: int) -> Split:
     everybody = LabelledRows(patients.X, patients.y)
     others = everybody.take(np.setdiff1d(np.arange(len(everybody)), test))
-    train, val = divide(others, VALIDATION, np.random.RandomState(seed), by_class=True)
+    train, val = split_rows(others, VALIDATION, np.random.RandomState(seed), by_class=True)
     return Split(seed, train, val, everybody.take(test))
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from budgetprune.datasets import TEST, TRAIN, VALIDATION, Dataset
 from budgetprune.errors import InvalidInputError
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.split import Split
 
 # Documents with at least this relevance are the relevant ones.

@@ -20,8 +20,7 @@ from budgetprune.problem import PruningProblem
 from budgetprune.problem.errors import Estimate, Loss
 from budgetprune.ranking import average_precision_at
 from budgetprune.refit import refit
-from budgetprune.selection.choice import Choices
-from budgetprune.selection.roles import LabelledRows, halves
+from budgetprune.selection import Choices, LabelledRows, halves
 from budgetprune_experiments import boosting_methods as boosting
 from budgetprune_experiments import methods as _methods
 from budgetprune_experiments.contest import T_AND_V, Contest, Method, Point

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 from budgetprune.baselines.elimination import Chain, Needs, eliminate
 from budgetprune.baselines.stopping_rules import Stages
 from budgetprune.baselines.subset_models import Boosting, StagedModel, SubsetModel, weigh_classes
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.boosting_methods import mean_price
 from budgetprune_experiments.contest import Contest, Point, coarse_to_fine
 

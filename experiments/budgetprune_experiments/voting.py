@@ -15,7 +15,7 @@ from budgetprune.path import PruningPath
 from budgetprune.plotting.plots import tidy
 from budgetprune.problem import PruningProblem
 from budgetprune.problem.acquisition import sources_used
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.experiment import Experiment, Options, Part, Record, Table, register
 from budgetprune_experiments.figures import BLUE, PAPER_RED, Look
 from budgetprune_experiments.miniboone import (

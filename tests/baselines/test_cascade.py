@@ -14,7 +14,7 @@ from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.baselines import Cascade, FeatureSubsets
 from budgetprune.baselines import stopping_rules as stopping
 from budgetprune.baselines.stopping_rules import Stages
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 
 from .subset_rows import SMALL, rows_with_noise
 

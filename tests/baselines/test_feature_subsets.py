@@ -19,7 +19,7 @@ from budgetprune.baselines import FeatureSubsets
 from budgetprune.baselines.elimination import Needs, _sizes, eliminate
 from budgetprune.baselines.nested import best_within
 from budgetprune.baselines.subset_models import Boosting
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 
 from .subset_rows import SMALL, rows_with_noise
 

@@ -12,9 +12,9 @@ from sklearn.metrics import log_loss
 from budgetprune import FeatureCosts, Forest, PruningProblem
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
+from budgetprune.selection import LabelledRows, halves
 from budgetprune.selection import context as workshop
 from budgetprune.selection import tradeoff as tradeoff_module
-from budgetprune.selection.roles import LabelledRows, halves
 from budgetprune.selection.tradeoff import MOST_POINTS, evenly_spaced
 
 from .rows import N_FEATURES, draw, draw_targets, same_trees, sources_by_walking

@@ -15,8 +15,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
-from budgetprune.selection.copies import MOST_COPIES, copies
-from budgetprune.selection.roles import LabelledRows, divide, halves
+from budgetprune.selection import LabelledRows, halves, split_rows
+from budgetprune.selection.duplicates import MOST_COPIES, number_duplicates
 
 from .rows import Recorder, draw, sources_by_walking
 
@@ -46,7 +46,7 @@ def labelled_rows(draw):
 
 def divided(rows, share, seed, by_class=True):
     try:
-        return divide(rows, share, np.random.RandomState(seed), by_class=by_class)
+        return split_rows(rows, share, np.random.RandomState(seed), by_class=by_class)
     except InvalidInputError:
         return None
 
@@ -125,7 +125,7 @@ def test_repeating_a_row_is_weighing_it():
 @settings(max_examples=100, deadline=None)
 @given(labelled_rows(), st.integers(0, 1000), st.booleans())
 def test_halves_take_turns(rows, seed, by_class):
-    unit = copies(rows.X, rows.y) if rows.qid is None else rows.qid
+    unit = number_duplicates(rows.X, rows.y) if rows.qid is None else rows.qid
     if len(np.unique(unit)) == 1:
         assert halves(rows, np.random.RandomState(seed), by_class=by_class) == []
         return
@@ -142,10 +142,10 @@ def test_halves_take_turns(rows, seed, by_class):
 def test_rows_that_cannot_be_divided():
     rows = LabelledRows(np.arange(3)[:, np.newaxis], np.arange(3))
     with pytest.raises(InvalidInputError, match=r"n_samples=3: too few rows to keep 30% .* pass X_val"):
-        divide(rows, 0.3, np.random.RandomState(0), by_class=True)
+        split_rows(rows, 0.3, np.random.RandomState(0), by_class=True)
     rows = LabelledRows(np.arange(9)[:, np.newaxis], np.arange(9) % 2, None, np.zeros(9))
     with pytest.raises(InvalidInputError, match="too few queries"):
-        divide(rows, 0.3, np.random.RandomState(0), by_class=True)
+        split_rows(rows, 0.3, np.random.RandomState(0), by_class=True)
     assert halves(rows, np.random.RandomState(0), by_class=False) == []
 
 
@@ -172,7 +172,7 @@ def test_copies_are_found_in_whatever_holds_rows(container, y_type):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (60, 5)).astype(float), rng.integers(0, 2, 60)
     expected = np.unique(np.c_[X, y], axis=0, return_inverse=True)[1].ravel()
-    found = copies(CONTAINERS[container](X), y.astype(y_type))
+    found = number_duplicates(CONTAINERS[container](X), y.astype(y_type))
     assert np.array_equal(found[:, np.newaxis] == found, expected[:, np.newaxis] == expected)
 
 
@@ -181,13 +181,13 @@ def test_explicit_zeros_and_their_signs_do_not_matter():
     y = np.zeros(3)
     written = sparse.csr_array((np.array([0.0, 1.0, 1.0, 1.0]), [0, 1, 1, 0], [0, 2, 3, 4]), (3, 2))
     for rows in (X, written):
-        a, b, c = copies(rows, y)
+        a, b, c = number_duplicates(rows, y)
         assert a == b != c
 
 
 def test_cells_of_a_table_are_not_copies():
     X = np.arange(100)[:, np.newaxis] % 8
-    assert np.array_equal(np.sort(copies(X, np.zeros(100))), np.arange(100))
+    assert np.array_equal(np.sort(number_duplicates(X, np.zeros(100))), np.arange(100))
 
 
 # --- What fit does with the rows ----------------------------------------------------------------------------

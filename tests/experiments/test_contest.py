@@ -7,7 +7,7 @@ import pytest
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments import contest as _contest
 from budgetprune_experiments.contest import Contest, Deadline, Method, Point, coarse_to_fine, compete
 from budgetprune_experiments.split import Split, shuffle_split

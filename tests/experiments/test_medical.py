@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.datasets import medical as _medical
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments import Options
 from budgetprune_experiments.bills import (
     AS_GOOD,

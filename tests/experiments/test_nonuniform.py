@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments import Options
 from budgetprune_experiments.contest import Deadline
 from budgetprune_experiments.methods import OURS_PAPER, UNPRUNED

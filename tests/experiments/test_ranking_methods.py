@@ -11,8 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from budgetprune import FeatureCosts, Forest, PruningProblem
 from budgetprune.errors import InvalidInputError
 from budgetprune.refit import refit
-from budgetprune.selection.choice import Choices
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import Choices, LabelledRows
 from budgetprune_experiments import Options
 from budgetprune_experiments.figure1c import Figure1c, best_leaf_size, made_documents
 from budgetprune_experiments.forest_methods import PricedModel

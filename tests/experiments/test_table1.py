@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import Forest, PruningProblem
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.table1 import (
     AFTER,
     BEFORE,

@@ -10,7 +10,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier,
 
 from budgetprune import Forest, PruningProblem
 from budgetprune.errors import InvalidInputError
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune_experiments.votes import are_tied, count_votes, majority
 from budgetprune_experiments.voting import SUM, VOTE, answer, points
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from budgetprune import __version__
 from budgetprune.costs import FeatureCosts
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune.utils.files import written_atomically
 from budgetprune_experiments.descriptors.descriptor import Descriptor, describe, load_descriptors
 from budgetprune_experiments.descriptors.images import load_large_digits

@@ -17,7 +17,7 @@ from budgetprune.forest.adapters.sklearn.common import check_fitted
 from budgetprune.forest.checks import PER_NODE
 from budgetprune.forest.registry import importer
 from budgetprune.problem.acquisition import sources_used
-from budgetprune.selection.training import with_names
+from budgetprune.selection import with_names
 from budgetprune.utils.validation import rows_of
 
 

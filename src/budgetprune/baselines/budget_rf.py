@@ -19,11 +19,11 @@ from budgetprune.baselines.grower_node import Prices
 from budgetprune.baselines.grower_parameters import tree_limits, whole_number
 from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, Aim
 from budgetprune.errors import InvalidInputError
-from budgetprune.estimators.parameters import one_of
 from budgetprune.forest import Forest
 from budgetprune.forest.adapters.sklearn.common import check_fitted
 from budgetprune.forest.registry import importer
 from budgetprune.problem.checks import at_least_zero
+from budgetprune.selection import one_of
 
 _MEASURES = {"pairs": PAIRS, "entropy": ENTROPY}
 _RULES = {"minimax": False, "expected": True}

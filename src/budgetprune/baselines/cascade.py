@@ -12,7 +12,7 @@ from budgetprune.baselines.nested import NestedEstimator, best_within
 from budgetprune.baselines.stopping_rules import Stages
 from budgetprune.errors import InvalidInputError
 from budgetprune.problem.checks import at_least_zero
-from budgetprune.selection.roles import Index, LabelledRows
+from budgetprune.selection import Index, LabelledRows
 
 
 class Cascade(NestedEstimator):

@@ -15,7 +15,7 @@ from budgetprune.baselines.grower_parameters import whole_number
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem.checks import at_least_zero
-from budgetprune.selection.training import train
+from budgetprune.selection import train
 from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of, weights_of
 
 Penalty = Literal["lazy", "coupled"]

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from budgetprune.baselines.subset_models import LEAST_SHARE, Boosting
 from budgetprune.costs import CostTable
-from budgetprune.selection.roles import Index, LabelledRows
+from budgetprune.selection import Index, LabelledRows
 
 # With no more sources than this, each removal is tried. With more, gains of one model decide.
 LAST = 10

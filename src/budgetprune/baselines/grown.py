@@ -22,7 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from budgetprune.baselines.base import PricedForestClassifier
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.selection.training import settle_open_parameters, supported_model, train, with_names
+from budgetprune.selection import set_open_parameters, supported_model, train, with_names
 from budgetprune.utils.validation import labels_of, rows_of, weights_of
 
 
@@ -76,7 +76,7 @@ class GrownForest(PricedForestClassifier, MetaEstimatorMixin, BaseEstimator):  #
         else:
             model = clone(self._inner())
             random = None if self.random_state is None else check_random_state(self.random_state)
-            settle_open_parameters(model, random, self.n_jobs)
+            set_open_parameters(model, random, self.n_jobs)
             self.estimator_ = train(model, X, y, sample_weight)
         return X, with_names(Forest.from_model(self.estimator_), self._own_names())
 

@@ -22,9 +22,14 @@ from budgetprune.baselines.grower_parameters import whole_number
 from budgetprune.baselines.subset_models import Boosting, StagedModel, SubsetModel, weigh_classes
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.estimators.parameters import between_zero_and_one, check_budget
 from budgetprune.problem.checks import at_least_zero
-from budgetprune.selection.roles import Index, LabelledRows, divide
+from budgetprune.selection import (
+    Index,
+    LabelledRows,
+    between_zero_and_one,
+    check_budget_parameter,
+    split_rows,
+)
 from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of
 
 # Averages of costs are rounded.
@@ -120,7 +125,7 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
     def _divide(self, rows: LabelledRows) -> tuple[LabelledRows, LabelledRows]:
         random = check_random_state(self.random_state)
         try:
-            return divide(rows, self.validation_fraction, random, by_class=True)
+            return split_rows(rows, self.validation_fraction, random, by_class=True)
         except InvalidInputError as error:
             raise InvalidInputError(
                 f"n_samples={len(rows)}: too few rows to keep {self.validation_fraction:.0%} of them for "
@@ -152,7 +157,7 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
         if at_least_zero(self.learning_rate, "learning_rate") == 0:
             raise InvalidInputError("learning_rate is 0; it must be above that for trees to count.")
         between_zero_and_one("validation_fraction", self.validation_fraction, ends=False)
-        check_budget(self.budget)
+        check_budget_parameter(self.budget)
         params = self.lightgbm_params
         if params is not None and not isinstance(params, dict):
             raise InvalidInputError(f"lightgbm_params must be a dict or None, not {params!r}.")

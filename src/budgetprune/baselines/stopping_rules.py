@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.baselines.subset_models import margin
-from budgetprune.selection.roles import Index, LabelledRows
+from budgetprune.selection import Index, LabelledRows
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int16]

@@ -15,8 +15,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _num_samples
 
 from budgetprune.costs import CostTable
-from budgetprune.selection.roles import Index, LabelledRows
-from budgetprune.selection.training import train
+from budgetprune.selection import Index, LabelledRows, train
 from budgetprune.utils.threads import boosting_threads
 
 LEAST_SHARE = 1e-9  # so that every probability has a logarithm

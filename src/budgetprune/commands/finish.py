@@ -6,7 +6,7 @@ from pathlib import Path
 
 from budgetprune.commands.compared import show_compared
 from budgetprune.commands.talk import Talk
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune.workflow.making import Naming, Pruned, compare, keep, unspent
 
 

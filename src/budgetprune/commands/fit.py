@@ -14,7 +14,7 @@ from budgetprune.commands.talk import Talk
 
 if TYPE_CHECKING:
     from budgetprune.commands.rows import Question
-    from budgetprune.selection.roles import LabelledRows
+    from budgetprune.selection import LabelledRows
     from budgetprune.workflow.making import Wishes
     from budgetprune.workflow.tables import Divided
 
@@ -190,7 +190,7 @@ def _read_test(talk: Talk, test: Path, question: Question, max_columns: int) -> 
 
 
 def _encoded(held_back: tuple[Any, Any], rows: Divided, dtype: Any) -> LabelledRows:
-    from budgetprune.selection.roles import LabelledRows
+    from budgetprune.selection import LabelledRows
 
     frame, answers = held_back
     return LabelledRows(rows.categories.encode(frame, dtype), answers)

@@ -11,7 +11,7 @@ from budgetprune.commands import staged as tables
 from budgetprune.commands.rows import Question
 from budgetprune.commands.talk import Talk
 from budgetprune.model import BudgetModel, Compared
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune.staged import StagedPredictor
 from budgetprune.staged.learners import has_lightgbm
 from budgetprune.workflow import staging

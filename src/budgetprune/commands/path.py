@@ -54,7 +54,7 @@ def path(
         options.write_csv(curve, out)
         talk.show(f"{len(curve):,} points. Written: {out}")
     else:
-        from budgetprune.selection.tradeoff import evenly_spaced
+        from budgetprune.selection import evenly_spaced
 
         is_short = len(curve) <= points
         shown = curve if is_short else curve.iloc[evenly_spaced(curve["cost"].to_numpy(), points)]

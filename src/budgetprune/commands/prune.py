@@ -16,7 +16,7 @@ from budgetprune.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from budgetprune.forest import Forest
-    from budgetprune.selection.roles import LabelledRows
+    from budgetprune.selection import LabelledRows
     from budgetprune.workflow.tables import Table
 
 
@@ -141,7 +141,7 @@ def _rows(forest: Forest, table: Table, target: str, *, all_known: bool) -> Labe
 
     A label that the model does not know is None; or an error, if `all_known`.
     """
-    from budgetprune.selection.roles import LabelledRows
+    from budgetprune.selection import LabelledRows
     from budgetprune.workflow.tables import read_answers, rows_for
 
     answers = read_answers(table, target, forest.classes)

@@ -2,6 +2,6 @@
 
 from budgetprune.estimators.classifier import BudgetPruneClassifier
 from budgetprune.estimators.regressor import BudgetPruneRegressor
-from budgetprune.selection.tradeoff import TradeOff
+from budgetprune.selection import TradeOff
 
 __all__ = ["BudgetPruneClassifier", "BudgetPruneRegressor", "TradeOff"]

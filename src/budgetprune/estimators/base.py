@@ -32,13 +32,12 @@ from budgetprune.forest import Forest
 from budgetprune.problem.boosting import recompute
 from budgetprune.problem.pruning import Pruning
 from budgetprune.refit import Refit, Sample, check_kind
+from budgetprune.selection import LabelledRows, set_open_parameters, split_rows, train, with_names
 from budgetprune.selection.context import Repair, Workshop
 from budgetprune.selection.fit import Wishes, fit_workshop
 from budgetprune.selection.judge import Decided, Judge
-from budgetprune.selection.roles import LabelledRows, divide
 from budgetprune.selection.settle import Settled, settle
 from budgetprune.selection.stopping import Stopping
-from budgetprune.selection.training import settle_open_parameters, train, with_names
 from budgetprune.utils.threads import kernel_threads
 from budgetprune.utils.validation import labels_of, weights_of
 
@@ -262,10 +261,10 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             return None if extra is None else given, (extra or given).with_weight(), self.estimator.estimator
         FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
         model = self._default_estimator() if self.estimator is None else clone(self.estimator)
-        settle_open_parameters(model, None if self.random_state is None else random, self.n_jobs)
+        set_open_parameters(model, None if self.random_state is None else random, self.n_jobs)
         given = given.with_weight()
         if extra is None:
-            rows, val = divide(given, self.validation_fraction, random, by_class=self._by_class)
+            rows, val = split_rows(given, self.validation_fraction, random, by_class=self._by_class)
         else:
             rows, val = given, extra.with_weight()
         return rows, val, train(model, rows.X, self._spelled_for(model, rows.y), rows.weight)

@@ -16,9 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import docs as _docs
 from budgetprune.estimators.base import BudgetPruneBase
-from budgetprune.estimators.parameters import between_zero_and_one
 from budgetprune.forest import Forest
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows, between_zero_and_one
 
 
 def _has_summed_scores(estimator: Any) -> bool:

@@ -13,7 +13,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.problem.checks import at_least_zero
 from budgetprune.problem.errors import Estimate
 from budgetprune.ranking import RankingScorer
-from budgetprune.selection.training import supported_model
+from budgetprune.selection import between_zero_and_one, check_budget_parameter, one_of, supported_model
 from budgetprune.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
     """Raise unless the parameters of an estimator make sense together."""
     if estimator.budget is not None and estimator.lam is not None:
         raise InvalidInputError("give a budget or a lam, not both: each of them picks one point of the path.")
-    check_budget(estimator.budget)
+    check_budget_parameter(estimator.budget)
     if estimator.lam is not None:
         at_least_zero(estimator.lam, "lam")
     one_of("error", estimator.error, ("auto", *get_args(Estimate)))
@@ -49,12 +49,6 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
     if isinstance(estimator.scoring, list | tuple | set | dict):
         raise InvalidInputError("scoring must be one scorer, not several: choices are made by it.")
     _check_model(estimator)
-
-
-def check_budget(budget: Any) -> None:
-    """Raise unless a budget is None or a number of at least 0, which may be infinite."""
-    if budget is not None and not _is_infinite(budget):
-        at_least_zero(budget, "budget")
 
 
 def check_scorer(estimator: BudgetPruneBase, scorer: Any) -> None:
@@ -83,16 +77,6 @@ def check_queries(estimator: BudgetPruneBase, qid: Any) -> None:
             f"scoring={estimator.scoring!r} ranks documents within queries: pass fit(X, y, qid=...), the "
             "query id of each row (and qid_val with X_val)."
         )
-
-
-def between_zero_and_one(name: str, value: Any, *, ends: bool) -> None:
-    """Raise unless `value` is a number between 0 and 1, which count or not (`ends`)."""
-    try:
-        is_between = 0 <= value <= 1 if ends else 0 < value < 1
-    except TypeError:
-        is_between = False
-    if not is_between:
-        raise InvalidInputError(f"{name} must be a number between 0 and 1, not {value!r}.")
 
 
 def _check_counting(estimator: BudgetPruneBase) -> None:
@@ -129,14 +113,3 @@ def _check_model(estimator: BudgetPruneBase) -> None:
     model = supported_model(estimator.estimator)
     if hasattr(model, "__sklearn_tags__"):  # a Booster of another library has none
         estimator._check_type(get_tags(model).estimator_type, type(model).__name__)
-
-
-def _is_infinite(budget: Any) -> bool:
-    """A search over budgets may end with no limit at all."""
-    return isinstance(budget, float | np.floating) and budget == np.inf
-
-
-def one_of(name: str, value: Any, options: tuple[Any, ...]) -> None:
-    """Raise unless `value` is one of the options."""
-    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
-        raise InvalidInputError(f"{name}={value!r} is unknown; use {', '.join(map(repr, options))}.")

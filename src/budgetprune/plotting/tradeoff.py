@@ -15,7 +15,7 @@ from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.path import PruningPath
 from budgetprune.plotting.axes import axes_or_new
 from budgetprune.plotting.plots import INK, RED, tidy
-from budgetprune.selection.tradeoff import evenly_spaced
+from budgetprune.selection import evenly_spaced
 from budgetprune.staged import BudgetClassifier, BudgetRegressor
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from budgetprune.report.stories import Teller, choose_rows, story
 from budgetprune.report.summary import Story, Telling
 from budgetprune.report.wishes import Progress
 from budgetprune.report.words import Language
-from budgetprune.selection.tradeoff import evenly_spaced
+from budgetprune.selection import evenly_spaced
 
 if TYPE_CHECKING:
     from budgetprune.model import About

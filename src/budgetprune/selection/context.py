@@ -16,7 +16,7 @@ from budgetprune.problem import PruningProblem
 from budgetprune.problem.pruning import Pruning
 from budgetprune.refit import Kind, Refit, Sample, refit_pruning
 from budgetprune.selection.judge import Decided, Judge, scores_along
-from budgetprune.selection.roles import Index, LabelledRows
+from budgetprune.selection.rows import Index, LabelledRows
 
 # While choosing, refits may be this rough: differences in score are larger.
 ROUGH = 0.1

@@ -12,7 +12,7 @@ from budgetprune.problem.pruning import Pruning
 from budgetprune.refit import Kind
 from budgetprune.selection.context import RESOLUTION, Fold, Measure, Repair, Tried, Workshop
 from budgetprune.selection.judge import Decided
-from budgetprune.selection.roles import Index
+from budgetprune.selection.rows import Index
 from budgetprune.selection.stopping import Stopping
 
 # While choosing, costs that differ by this share are the same.

@@ -16,7 +16,7 @@ from budgetprune.problem.acquisition import sources_used
 from budgetprune.selection.choice import SLACKS, Choices, choose, measures, repairs, usual_repair
 from budgetprune.selection.context import Fold, Measure, Repair, Workshop
 from budgetprune.selection.decided_fold import DecidedFold
-from budgetprune.selection.roles import Index, halves
+from budgetprune.selection.rows import Index, halves
 from budgetprune.selection.settle import Settled, settle
 from budgetprune.selection.stopping import Stopping
 from budgetprune.selection.tradeoff import TradeOff, trade_off

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.problem.pruning import Pruning
 from budgetprune.refit import Refit
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection.rows import LabelledRows
 from budgetprune.utils.jit import njit, prange
 
 

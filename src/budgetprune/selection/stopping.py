@@ -11,7 +11,7 @@ from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
 from budgetprune.path.decided import DecidedCosts
 from budgetprune.predictor import BudgetPredictor, Simulation
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection.rows import LabelledRows
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ def supported_model(estimator: Any) -> Any:
     return estimator
 
 
-def settle_open_parameters(model: Any, random: np.random.RandomState | None, n_jobs: int | None) -> None:
+def set_open_parameters(model: Any, random: np.random.RandomState | None, n_jobs: int | None) -> None:
     """Give a model a seed and a number of jobs, where it leaves them open and there are some to give."""
     parameters = model.get_params()
     if random is not None and parameters.get("random_state", 0) is None:

@@ -21,7 +21,7 @@ from budgetprune.model.model import BudgetModel
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.problem.acquisition import sources_used
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune.utils.environment import versions
 
 Pruned = BudgetPruneClassifier | BudgetPruneRegressor

@@ -15,7 +15,7 @@ from budgetprune.forest import Forest
 from budgetprune.model.about import About, Compared, Figures
 from budgetprune.model.model import BudgetModel
 from budgetprune.problem.acquisition import sources_used
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedPredictor
 from budgetprune.staged.learners import has_lightgbm
 from budgetprune.staged.model import StagedModel

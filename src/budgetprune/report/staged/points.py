@@ -14,7 +14,7 @@ from budgetprune.report.staged.summary import Kind, StagedPoint, StagedWords
 from budgetprune.report.staged.survey import Survey
 from budgetprune.report.staged.words import StagedLanguage
 from budgetprune.report.wishes import Progress
-from budgetprune.selection.tradeoff import evenly_spaced
+from budgetprune.selection import evenly_spaced
 from budgetprune.staged.model import StagedModel
 
 MOST_POINTS = 80

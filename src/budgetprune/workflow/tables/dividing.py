@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.selection.roles import LabelledRows
+from budgetprune.selection import LabelledRows
 from budgetprune.workflow.tables.categories import Categories, learn_categories
 from budgetprune.workflow.tables.columns import Columns
 from budgetprune.workflow.tables.target import Target

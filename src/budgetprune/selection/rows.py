@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.selection.copies import copies
+from budgetprune.selection.duplicates import number_duplicates
 
 Index = NDArray[np.intp]
 
@@ -57,7 +57,11 @@ class LabelledRows:
 
         Copies of a row are drawn together. If `all_classes_stay`, each class keeps a row that is not drawn.
         """
-        unit = copies(self.X, self.y) if self.qid is None else np.unique(self.qid, return_inverse=True)[1]
+        unit = (
+            number_duplicates(self.X, self.y)
+            if self.qid is None
+            else np.unique(self.qid, return_inverse=True)[1]
+        )
         # Units are numbered anew, in the random order in which they come.
         unit = random.permutation(unit.max() + 1)[unit]
         weight = np.bincount(unit, weights=self.weight).astype(np.float64)
@@ -91,7 +95,7 @@ def _middles(weight: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.cumsum(weight) - weight / 2
 
 
-def divide(
+def split_rows(
     rows: LabelledRows, share: float, random: np.random.RandomState, *, by_class: bool
 ) -> tuple[LabelledRows, LabelledRows]:
     """Divide rows into T and V; `share` goes to V, and every class has rows in T."""

@@ -16,7 +16,7 @@ Key = NDArray[np.uint64]
 MOST_COPIES = 4
 
 
-def copies(X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
+def number_duplicates(X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     """Number the distinct rows, labels included, in an order that is the same however often each occurs.
 
     Rows are repeated where somebody oversampled a rare class, or wrote them out instead of weighing them.
