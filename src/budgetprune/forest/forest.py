@@ -12,13 +12,10 @@ from scipy.special import expit, softmax
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import checks as _checks
-from budgetprune.forest.adapters.lightgbm.exporter import to_lightgbm
-from budgetprune.forest.adapters.sklearn.exporter import to_sklearn
-from budgetprune.forest.adapters.xgboost.exporter import to_xgboost
 from budgetprune.forest.bootstrap import in_bag_counts
 from budgetprune.forest.labels import label_numbers
 from budgetprune.forest.packed import PackedTrees, pack
-from budgetprune.forest.registry import import_model
+from budgetprune.forest.registry import export_forest, import_model
 from budgetprune.forest.routing import chunk_bounds, find_leaves, sum_values
 from budgetprune.forest.rows import as_rows
 from budgetprune.forest.topology import depths
@@ -340,7 +337,7 @@ class Forest:
         models of a single class, and bags whose trees miss classes, do not run; and *missing values are sent
         to the wrong side without a word*, so impute them first.
         """
-        return to_sklearn(self)
+        return export_forest(self, "sklearn")
 
     def to_lightgbm(self) -> Any:
         """Turn a forest that came from LightGBM back into a `Booster`, with only the nodes that are left.
@@ -348,7 +345,7 @@ class Forest:
         It predicts as this forest does, and keeps the parameters and the categories of the origin, which is
         not changed. A wrapper (`LGBMClassifier`) comes back as a booster too: its labels are numbers.
         """
-        return to_lightgbm(self)
+        return export_forest(self, "lightgbm")
 
     def to_xgboost(self) -> Any:
         """Turn a forest that came from XGBoost back into a `Booster`, with only the nodes that are left.
@@ -356,7 +353,7 @@ class Forest:
         It predicts as this forest does, in single precision. The scikit-learn estimators of XGBoost can load
         it too, from where its `save_model` puts it. The origin is not changed.
         """
-        return to_xgboost(self)
+        return export_forest(self, "xgboost")
 
     def to_onnx(self, name: str = "budgetprune") -> ModelProto:
         """Turn the forest into an ONNX model, whichever library it came from and whatever was refitted.
@@ -377,11 +374,8 @@ class Forest:
         wins. Splits by category, and zeros that count as missing, are refused. Needs the extra
         `budgetprune[onnx]`.
         """
-        try:
-            from budgetprune.forest.adapters.onnx.exporter import to_onnx
-        except ImportError as error:
-            raise ImportError("to_onnx needs onnx: pip install 'budgetprune[onnx]'") from error
-        return to_onnx(self, name)
+        model: ModelProto = export_forest(self, "onnx", name)
+        return model
 
     def in_bag_counts(self, n_rows: int) -> NDArray[np.int32]:
         """Count how often each training row is in the sample that each tree was grown on.

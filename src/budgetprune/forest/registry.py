@@ -1,4 +1,4 @@
-"""Who translates which model: importers register here under the name of the class they understand."""
+"""Registry of importers and exporters; the adapter of each library fills it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,25 @@ if TYPE_CHECKING:
 Importer = Callable[[Any], "Forest"]
 
 _importers: dict[str, Importer] = {}
+
+Exporter = Callable[..., Any]
+
+_exporters: dict[str, Exporter] = {}
+
+
+def exporter(library: str) -> Callable[[Exporter], Exporter]:
+    """Register a function that turns a Forest into a model of `library`."""
+
+    def register(function: Exporter) -> Exporter:
+        _exporters[library] = function
+        return function
+
+    return register
+
+
+def export_forest(forest: Forest, library: str, *args: Any) -> Any:
+    """Turn a forest into a model of a library, by the exporter that is registered for it."""
+    return _exporters[library](forest, *args)
 
 
 def importer(*names: str) -> Callable[[Importer], Importer]:

@@ -12,12 +12,14 @@ from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.lightgbm import text as lightgbm_text
 from budgetprune.forest.adapters.lightgbm.objective import read_objective
 from budgetprune.forest.adapters.lightgbm.text import ModelText
+from budgetprune.forest.registry import exporter
 from budgetprune.forest.topology import in_preorder, sum_of_leaves
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
 
+@exporter("lightgbm")
 def to_lightgbm(forest: Forest) -> Any:
     """Write the model text of the origin anew, with the trees of `forest`, and load it."""
     origin = forest.origin

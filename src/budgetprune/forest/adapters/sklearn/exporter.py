@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.sklearn.hist_exporter import pruned_predictor
 from budgetprune.forest.layout import LEAF_FEATURE, LEAF_THRESHOLD, class_columns, node_table
-from budgetprune.forest.registry import import_model
+from budgetprune.forest.registry import exporter, import_model
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
@@ -24,6 +24,7 @@ _STALE_PER_ROUND = ("train_score_", "validation_score_")
 _WAY_BACK = {"lightgbm": "to_lightgbm()", "xgboost": "to_xgboost()"}
 
 
+@exporter("sklearn")
 def to_sklearn(forest: Forest) -> Any:
     """Copy the origin, with the trees of `forest` in the place of its own."""
     scale = _check_expressible(forest)

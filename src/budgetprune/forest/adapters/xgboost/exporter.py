@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.xgboost.model import PER_NODE, PER_SET, SavedModel, read_model
+from budgetprune.forest.registry import exporter
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
@@ -21,6 +22,7 @@ _STALE = ("best_iteration", "best_score")
 _NO_PARENT = 2**31 - 1
 
 
+@exporter("xgboost")
 def to_xgboost(forest: Forest) -> Any:
     """Let XGBoost load the origin's own JSON, with the trees of `forest` in the place of its own."""
     origin = forest.origin
