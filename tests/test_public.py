@@ -51,6 +51,6 @@ def test_import_needs_no_extra():
 import sys
 for extra in ("pandas", "polars", "matplotlib", "ortools", "onnx", "lightgbm", "xgboost"):
     sys.modules[extra] = None  # importing it fails now
-import budgetprune, budgetprune.demo, budgetprune.plotting.plots
+import budgetprune, budgetprune.demo, budgetprune.plots
 """
     subprocess.run([sys.executable, "-c", code], check=True)

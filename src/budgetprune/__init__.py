@@ -1,7 +1,5 @@
 """Prediction on a budget: exact, joint pruning of tree ensembles whose features cost something."""
 
-from importlib.metadata import version as _version
-
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import (
     AcquisitionError,
@@ -18,8 +16,9 @@ from budgetprune.predictor import BudgetPredictor, Decision, Simulation
 from budgetprune.problem import Certificate, PruningProblem
 from budgetprune.problem.pruning import Pruning
 from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedPredictor, StagedTradeOff
+from budgetprune.utils.environment import VERSION
 
-__version__ = _version("budgetprune")
+__version__ = VERSION
 
 __all__ = [
     "AcquisitionError",

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from budgetprune import __version__
 from budgetprune.commands.costs import costs
 from budgetprune.commands.demo import demo
 from budgetprune.commands.fit import fit
@@ -18,6 +17,7 @@ from budgetprune.commands.rebudget import rebudget
 from budgetprune.commands.report import report
 from budgetprune.commands.reproduce import reproduce
 from budgetprune.commands.serve import serve
+from budgetprune.utils.environment import VERSION
 
 app = typer.Typer(
     name="budgetprune",
@@ -34,7 +34,7 @@ for command in (fit, rebudget, prune, predict, path, inspect, report, serve, dem
 
 def _show_version(is_wanted: bool) -> None:
     if is_wanted:
-        typer.echo(f"budgetprune {__version__}")
+        typer.echo(f"budgetprune {VERSION}")
         raise typer.Exit
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from budgetprune.datasets.dataset import ARRAYS, Arrays, Folder, check_arrays
 from budgetprune.errors import DatasetError
-from budgetprune.persistence.archive import open_archive
+from budgetprune.utils.archive import open_archive
 from budgetprune.utils.files import written_atomically
 
 VARIABLE = "BUDGETPRUNE_DATA"

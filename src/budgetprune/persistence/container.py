@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.persistence.arrays import (
+from budgetprune.persistence.strict_json import read_json, write_json
+from budgetprune.utils.files import written_atomically
+from budgetprune.utils.stored_arrays import (
     Entry,
     check_characters,
     from_bytes,
     is_storable,
     open_without_waiting,
 )
-from budgetprune.persistence.strict_json import read_json, write_json
-from budgetprune.utils.files import written_atomically
 
 # The bytes around the name tell files that were sent as text: some programs change line ends, or cut at 0x1a.
 MAGIC = b"\x89budgetprune\r\n\x1a\n"

@@ -17,10 +17,10 @@ from budgetprune.costs import CostTable, check_cost_table
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.forest.checks import ARRAYS
-from budgetprune.persistence.arrays import Entry
 from budgetprune.persistence.container import File, blamed_on, read_container, write_container
 from budgetprune.persistence.forest import put_together, take_apart, written
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.stored_arrays import Entry
 
 # A change of what is in the file needs a new number, and a golden file of the old one in the tests.
 VERSION = 3  # 2: further sections, which a predictor has no use for; 3: staged models

@@ -27,14 +27,14 @@ from budgetprune.forest import Forest
 from budgetprune.forest.checks import ARRAYS as FOREST_ARRAYS
 from budgetprune.forest.checks import PER_NODE, TWO_DIMENSIONAL
 from budgetprune.path import ARRAYS, PruningPath
-from budgetprune.persistence.archive import Archive, open_archive, unpacked_limit
-from budgetprune.persistence.arrays import Entry
 from budgetprune.persistence.container import LONGEST_HEADER
 from budgetprune.persistence.forest import put_together, take_apart, written
 from budgetprune.persistence.model_file import check_arrays
 from budgetprune.persistence.path_checks import stored_path
 from budgetprune.persistence.strict_json import read_json, write_json
+from budgetprune.utils.archive import Archive, open_archive, unpacked_limit
 from budgetprune.utils.files import written_atomically
+from budgetprune.utils.stored_arrays import Entry
 
 FORMAT, VERSION = "budgetprune path", 2  # 2: boosted forests
 

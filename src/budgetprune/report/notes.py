@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from budgetprune import __version__
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.report.numbers import amount, joined, several
 from budgetprune.report.words import Language
+from budgetprune.utils.environment import VERSION
 
 if TYPE_CHECKING:
     from budgetprune.model import About
@@ -35,7 +35,7 @@ def notes(
     said += _settings(predictor)
     if about is not None:
         said += _origin(about)
-    said.append(f"Made with budgetprune {__version__}.")
+    said.append(f"Made with budgetprune {VERSION}.")
     return tuple(said)
 
 

@@ -1,4 +1,4 @@
-"""What results should tell about where they came from: versions and the size of the machine, no names."""
+"""Versions of packages and size of the machine, to record with results."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import platform
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+VERSION = version("budgetprune")
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
@@ -21,7 +23,7 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """How large this machine is, and of what kind."""
+    """Number of cores, memory, architecture and system of this machine."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
     return {
         "cores": os.cpu_count(),

@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.forest.written import check_written
-from budgetprune.persistence.archive import check_archive
 from budgetprune.persistence.container import MAGIC, blamed_on
+from budgetprune.utils.archive import check_archive
 from budgetprune.utils.limits import MIB
 from budgetprune.workflow import probe as _probe
 

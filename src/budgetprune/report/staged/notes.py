@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from budgetprune import __version__
 from budgetprune.report.judge import Judge
 from budgetprune.report.notes import made_with
 from budgetprune.report.numbers import amount, several
 from budgetprune.report.staged.words import StagedLanguage
+from budgetprune.utils.environment import VERSION
 
 if TYPE_CHECKING:
     from budgetprune.model import About
@@ -52,5 +52,5 @@ def notes(judge: Judge, n_point_rows: int, about: About | None, language: Staged
         if about.choices:
             said.append(f"Chosen by these: {about.choices.rstrip('.')}.")
         said += made_with(about)
-    said.append(f"Made with budgetprune {__version__}.")
+    said.append(f"Made with budgetprune {VERSION}.")
     return tuple(said)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.persistence.arrays import Entry, from_bytes, is_storable, open_without_waiting
+from budgetprune.utils.stored_arrays import Entry, from_bytes, is_storable, open_without_waiting
 
 # The content of an archive may always take this much memory ...
 ALWAYS_ALLOWED = 2**26

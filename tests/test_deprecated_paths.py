@@ -1,0 +1,19 @@
+"""Import paths of version 0.1 that still work, with a warning."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from budgetprune import plotting
+from budgetprune.plotting import plots
+
+
+@pytest.mark.parametrize(("old", "new"), [("budgetprune.displays", plotting), ("budgetprune.plots", plots)])
+def test_old_import_paths_give_the_same_objects_and_warn(old, new, monkeypatch):
+    monkeypatch.delitem(sys.modules, old, raising=False)
+    with pytest.warns(DeprecationWarning, match=r"import from budgetprune\.plotting"):
+        module = importlib.import_module(old)
+    assert all(getattr(module, name) is getattr(new, name) for name in module.__all__)
