@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError, PruningPath
-from budgetprune.persistence import archive as archives
+from budgetprune.utils import archive as archives
 from budgetprune.persistence import path as storage
 
 from ..path.test_path import build_problem, nested
