@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError, PruningPath
-from budgetprune.utils import archive as archives
 from budgetprune.persistence import path as storage
+from budgetprune.utils import archive as archives
 
 from ..path.test_path import build_problem, nested
 from .archives import little_memory, rewrite, write_zeros
