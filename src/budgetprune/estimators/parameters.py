@@ -12,9 +12,9 @@ from sklearn.utils import get_tags
 from budgetprune.errors import InvalidInputError
 from budgetprune.problem.checks import at_least_zero
 from budgetprune.problem.errors import Estimate
+from budgetprune.problem.solver import SOLVERS, has_path, path_solvers
 from budgetprune.ranking import RankingScorer
 from budgetprune.selection import between_zero_and_one, check_budget_parameter, one_of, supported_model
-from budgetprune.solvers import SOLVERS
 
 if TYPE_CHECKING:
     from budgetprune.estimators.base import BudgetPruneBase
@@ -36,14 +36,14 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
     one_of("error", estimator.error, ("auto", *get_args(Estimate)))
     one_of("loss", estimator.loss, (None, *estimator._losses))
     one_of("refit", estimator.refit, ("auto", None, *estimator._refits))
-    one_of("solver", estimator.solver, tuple(SOLVERS))
+    one_of("solver", estimator.solver, SOLVERS.names)
     if not (isinstance(estimator.ridge, str) and estimator.ridge == "auto"):
         at_least_zero(estimator.ridge, "ridge")
     between_zero_and_one("validation_fraction", estimator.validation_fraction, ends=False)
-    if estimator.solver != "parametric" and estimator.lam is None:
+    if estimator.lam is None and not has_path(estimator.solver):
         raise InvalidInputError(
-            f"solver={estimator.solver!r} solves for one lam at a time: give lam=..., or use 'parametric', "
-            "which knows the whole path."
+            f"solver={estimator.solver!r} solves for one lam at a time: give lam=..., or use a solver that "
+            f"computes the whole path ({', '.join(map(repr, path_solvers()))})."
         )
     _check_counting(estimator)
     if isinstance(estimator.scoring, list | tuple | set | dict):

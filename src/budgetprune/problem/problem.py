@@ -24,6 +24,7 @@ from budgetprune.problem.checks import (
 from budgetprune.problem.errors import Estimate, Loss, check_estimate, check_loss, node_errors
 from budgetprune.problem.pruning import Pruning
 from budgetprune.problem.rows import route
+from budgetprune.problem.solver import find_path_solver, find_solver
 from budgetprune.problem.tally import reached_weight
 from budgetprune.problem.targets import Labels, as_weights
 from budgetprune.problem.tradeoff import trade_off
@@ -314,13 +315,31 @@ class PruningProblem:
     # --- Finding the best one -------------------------------------------------------------------------------
 
     def solve(self, lam: float, solver: str = "parametric", **options: Any) -> Pruning:
-        """Find the best pruning for one `lam`; see `budgetprune.solvers.solve`."""
-        from budgetprune import solvers
+        """Find the best pruning for one `lam`.
 
-        return solvers.solve(self, lam, solver, **options)
+        Parameters
+        ----------
+        lam : float
+            Price of a unit of cost, in units of error.
+        solver : {"parametric", "primal-dual", "lp"}, or the name of a registered solver
+        **options
+            Options of the solver.
 
-    def path(self, **options: Any) -> PruningPath:
-        """Find the best prunings for all `lam`; see `budgetprune.solvers.path`."""
-        from budgetprune import solvers
+        Returns
+        -------
+        Pruning
+            With a `dual` that `certify` can use.
+        """
+        return find_solver(solver).solve(self, lam, **options)
 
-        return solvers.path(self, **options)
+    def path(self, solver: str = "parametric", **options: Any) -> PruningPath:
+        """Find the best prunings for all `lam`; for the options see `budgetprune.solvers.path`.
+
+        Parameters
+        ----------
+        solver : str
+            Name of a registered solver that computes paths.
+        **options
+            Options of the solver.
+        """
+        return find_path_solver(solver).path(self, **options)

@@ -1,53 +1,63 @@
-"""Verbs on a `PruningProblem`: three ways to the same answer.
+"""Solvers of a `PruningProblem`.
 
-=============  ==========================================================================================
+=============  =========================================================================================
 `parametric`   exact and fast: the whole path from one parametric maximum flow
-`primal-dual`  the paper's Algorithm 1: trees on their own, agreed by prices; a bound, not an exact answer
-`lp`           the paper's program (IP), relaxed; for reference
-=============  ==========================================================================================
+`primal-dual`  Algorithm 1 of the paper: trees are solved separately and agree through prices; approximate
+`lp`           linear relaxation of program (IP) of the paper; for reference
+=============  =========================================================================================
+
+Importing this package registers all three.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from budgetprune.errors import InvalidInputError
+from budgetprune.path import PruningPath
+from budgetprune.problem import Pruning, PruningProblem, find_solver, register_solver
 from budgetprune.solvers import lp as _lp
-from budgetprune.solvers import parametric
+from budgetprune.solvers import parametric as _parametric
 from budgetprune.solvers import primal_dual as _primal_dual
 from budgetprune.solvers.parametric import path
 
-if TYPE_CHECKING:
-    from budgetprune.problem import PruningProblem
-    from budgetprune.problem.pruning import Pruning
+__all__ = ["LPSolver", "ParametricSolver", "PrimalDualSolver", "path", "solve"]
 
-__all__ = ["SOLVERS", "path", "solve"]
 
-SOLVERS: dict[str, Callable[..., Pruning]] = {
-    "parametric": parametric.solve,
-    "primal-dual": _primal_dual.solve,
-    "lp": _lp.solve,
-}
+class ParametricSolver:
+    """Exact solver that computes whole paths; see `budgetprune.solvers.parametric`."""
+
+    name = "parametric"
+
+    def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
+        return _parametric.solve(problem, lam, **options)
+
+    def path(self, problem: PruningProblem, **options: Any) -> PruningPath:
+        return _parametric.path(problem, **options)
+
+
+class PrimalDualSolver:
+    """Algorithm 1 of the paper; see `budgetprune.solvers.primal_dual`."""
+
+    name = "primal-dual"
+
+    def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
+        return _primal_dual.solve(problem, lam, **options)
+
+
+class LPSolver:
+    """Linear program, for reference; see `budgetprune.solvers.lp`."""
+
+    name = "lp"
+
+    def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
+        return _lp.solve(problem, lam, **options)
+
+
+register_solver(ParametricSolver())
+register_solver(PrimalDualSolver())
+register_solver(LPSolver())
 
 
 def solve(problem: PruningProblem, lam: float, solver: str = "parametric", **options: Any) -> Pruning:
-    """Find the best pruning for one `lam`.
-
-    Parameters
-    ----------
-    problem : PruningProblem
-    lam : float
-        Price of a unit of cost, in units of error.
-    solver : {"parametric", "primal-dual", "lp"}
-    **options
-        Of the solver.
-
-    Returns
-    -------
-    Pruning
-        With a `dual` that `problem.certify` turns into a proof.
-    """
-    if solver not in SOLVERS:
-        raise InvalidInputError(f"no solver is called {solver!r}; there are {', '.join(SOLVERS)}.")
-    return SOLVERS[solver](problem, lam, **options)
+    """Find the best pruning for one `lam`; the same as ``problem.solve(lam, solver, **options)``."""
+    return find_solver(solver).solve(problem, lam, **options)
