@@ -44,7 +44,7 @@ CONNECTION_CASES = $$(($(CASES) / 100 + 1))
 fuzz: $(VENV)/installed-test ## read damaged files, models and connections (CASES=20000)
 	$(BIN)/python -m tests.persistence.fuzz_model_file --cases $(CASES)
 	$(BIN)/python -m tests.staged.fuzz_staged_file --cases $(CASES)
-	$(BIN)/python -m tests.persistence.fuzz_path_file --cases $(CASES)
+	$(BIN)/python -m tests.path.fuzz_storage --cases $(CASES)
 	$(BIN)/python -m tests.forest.fuzz_importers --cases $(CASES)
 	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)
 

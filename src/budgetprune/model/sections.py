@@ -19,9 +19,9 @@ from budgetprune.forest.topology import links_in_preorder
 from budgetprune.model.about import About
 from budgetprune.path import ARRAYS as PATH_ARRAYS
 from budgetprune.path import PruningPath
+from budgetprune.path.stored import stored_path
 from budgetprune.persistence.forest import put_together, take_apart
 from budgetprune.persistence.model_file import Sections, check_arrays, without_prefix
-from budgetprune.persistence.path_checks import stored_path
 
 _UNPRUNED, _PATH = "unpruned.", "path."  # begin the names of arrays
 # What follows from the order of the nodes; and what only training and errors of nodes need.

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.path import PruningPath, check_budget, first_within, warn_that_budget_buys_nothing
+from budgetprune.path.budgets import check_budget, first_within, warn_that_budget_buys_nothing
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.problem.pruning import Pruning
-from budgetprune.problem.targets import as_weights
+from budgetprune.utils.row_values import as_weights
+
+if TYPE_CHECKING:
+    from budgetprune.path.path import PruningPath
 
 # A first guess at decided cost as a share of full cost.
 USUAL_SHARE = 0.7

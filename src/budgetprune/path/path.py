@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from budgetprune.errors import BudgetWarning, InvalidInputError
+from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.path.budgets import check_budget, first_within, warn_that_budget_buys_nothing
+from budgetprune.path.decided import DecidedCosts
+from budgetprune.persistence.formats import FORMATS
 from budgetprune.problem import Certificate, PruningProblem
 from budgetprune.problem.checks import all_at_least_zero, at_least_zero, check_critical_lambda
 from budgetprune.problem.pruning import Pruning
@@ -22,11 +24,6 @@ from budgetprune.utils.arrays import frozen
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from budgetprune.path.decided import DecidedCosts
-
-# Costs that differ by less than this fraction are the same to a budget.
-ROUNDING = 1e-9
 
 ARRAYS: dict[str, Any] = {
     "critical_lambda": np.float64,
@@ -246,8 +243,6 @@ class PruningPath:
         than 12 on average, and ``path.decided(X, costs)[k]`` is what point `k` acquires. For the parameters
         see `budgetprune.path.decided.DecidedCosts`.
         """
-        from budgetprune.path.decided import DecidedCosts  # late: it knows the path, not the other way round
-
         return DecidedCosts(
             self,
             X,
@@ -287,9 +282,7 @@ class PruningPath:
         is not saved. The arrays are compressed, unless they compress so well (several hundred times, as with
         thousands of classes) that `load` would refuse the file.
         """
-        from budgetprune.persistence import path as _storage
-
-        _storage.save_path(self, file)
+        FORMATS.find("path").save(self, file)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str], forest: Forest | None = None) -> PruningPath:
@@ -307,40 +300,11 @@ class PruningPath:
             The forest that was pruned, if the way back to its origin (`to_sklearn`) is needed; must be the
             one that was saved. Without it, prunings predict as before, but have no origin.
         """
-        from budgetprune.persistence import path as _storage
-
-        return _storage.load_path(file, forest)
+        loaded: PruningPath = FORMATS.find("path").load(file, forest)
+        return loaded
 
 
 def breakpoints(critical_lambda: NDArray[np.float64]) -> NDArray[np.float64]:
     """Lambdas at which the pruning changes, and 0: the points of a complete path."""
     finite = critical_lambda[np.isfinite(critical_lambda)]
     return np.unique(np.append(finite, 0.0))
-
-
-def check_budget(budget: Any) -> float:
-    """A budget as a number, and a little more: it buys 1.0000000000000027 for 1, as averages are rounded."""
-    try:
-        amount = np.nan if isinstance(budget, str) else float(budget)
-    except (TypeError, ValueError):
-        amount = np.nan
-    if not amount >= 0:
-        raise InvalidInputError(f"budget must be a number of at least 0, not {budget!r}.")
-    return amount * (1 + ROUNDING)
-
-
-def first_within(cost: NDArray[np.float64], amount: float) -> int:
-    """Number of the most expensive point within an amount (costs never grow), or else of the cheapest one."""
-    return min(int(np.searchsorted(-cost, -amount)), cost.size - 1)
-
-
-def warn_that_budget_buys_nothing(amount: float, needed: float, pruning: Pruning, *, stacklevel: int) -> None:
-    """Say what would buy something."""
-    warnings.warn(
-        f"a budget of {amount:.6g} buys nothing: the first pruning that is worth its cost has an "
-        f"average cost of {needed:.6g}. This one costs {pruning.cost:.6g} and keeps "
-        f"{pruning.n_splits} split(s). Another error estimate, or trees that may split on any "
-        "feature (max_features=None), often have cheaper ones.",
-        BudgetWarning,
-        stacklevel=stacklevel,
-    )

@@ -26,10 +26,11 @@ from budgetprune.problem.pruning import Pruning
 from budgetprune.problem.rows import route
 from budgetprune.problem.solver import find_path_solver, find_solver
 from budgetprune.problem.tally import reached_weight
-from budgetprune.problem.targets import Labels, as_weights
+from budgetprune.problem.targets import Labels
 from budgetprune.problem.tradeoff import trade_off
 from budgetprune.problem.uses import acquire, first_uses
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.row_values import as_weights
 
 if TYPE_CHECKING:
     from budgetprune.path import PruningPath

@@ -1,7 +1,7 @@
 """Solver protocol and registry.
 
-A `PruningProblem` finds its solvers here by name. `budgetprune.solvers` registers those of the package when it
-is imported; other packages can register more.
+A `PruningProblem` finds its solvers here by name. `budgetprune.solvers` registers those of the package when
+it is imported; other packages can register more.
 """
 
 from __future__ import annotations

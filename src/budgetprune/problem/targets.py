@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.utils.row_values import as_numbers, as_weights, one_per_row
 
 
 class Labels(NamedTuple):
@@ -28,20 +29,6 @@ class Labels(NamedTuple):
         if forest.is_classifier:
             weight = weight * class_weight(forest, target)[target]
         return target, weight
-
-
-def as_weights(weight: Any, n_rows: int, name: str) -> NDArray[np.float64]:
-    """Return one weight per row; None means that all rows count the same."""
-    if weight is None:
-        return np.ones(n_rows)
-    weights = as_numbers(weight, n_rows, name)
-    if (weights < 0).any():
-        raise InvalidInputError(f"{name} is negative in row {np.flatnonzero(weights < 0)[0]}.")
-    if not weights.any():
-        raise InvalidInputError(f"{name} is 0 in all rows; at least one row must count.")
-    if weights.max() > np.finfo(np.float64).max / n_rows:
-        raise InvalidInputError(f"{name} is too large to add up; give it a smaller scale.")
-    return weights
 
 
 def as_targets(forest: Forest, y: Any, n_rows: int, name: str) -> NDArray[Any]:
@@ -100,29 +87,3 @@ def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float6
         count = np.bincount(number, minlength=n_classes)
         return number.size / (np.count_nonzero(count) * np.maximum(count, 1))
     return np.array([wish.get(label, 1.0) for label in labels], dtype=np.float64)
-
-
-def as_numbers(values: Any, n_rows: int, name: str) -> NDArray[np.float64]:
-    """Return one finite number per row."""
-    try:
-        numbers = one_per_row(values, n_rows, name).astype(np.float64)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InvalidInputError):
-            raise
-        raise InvalidInputError(f"{name} must hold numbers ({error}).") from error
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        raise InvalidInputError(
-            f"{name} is {numbers[bad[0]]} in row {bad[0]}; drop such rows, or repair them."
-        )
-    return numbers
-
-
-def one_per_row(values: Any, n_rows: int, name: str) -> NDArray[Any]:
-    """Return one entry per row, of whatever kind."""
-    array = np.asarray(values)
-    if array.shape != (n_rows,):
-        raise InvalidInputError(
-            f"{name} must have one entry for each of the {n_rows} rows, but its shape is {array.shape}."
-        )
-    return array

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.targets import as_numbers, as_weights, one_per_row
+from budgetprune.utils.row_values import as_numbers, as_weights, one_per_row
 
 Empty = Literal["skip"] | float
 

@@ -1,7 +1,7 @@
 """A few of the files that `make fuzz` tries."""
 
-from .fuzz_model_file import fuzz
-from .fuzz_path_file import MODULE
+from ..persistence.fuzz_model_file import fuzz
+from .fuzz_storage import MODULE
 
 
 def test_a_few_hundred_broken_files(tmp_path):

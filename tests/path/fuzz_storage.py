@@ -1,4 +1,4 @@
-"""Try to break the loader of path files: ``make fuzz``, or ``python -m tests.persistence.fuzz_path_file``.
+"""Try to break the loader of path files: ``make fuzz``, or ``python -m tests.path.fuzz_storage``.
 
 Every case must be refused with InvalidInputError, or give a path that agrees with itself and predicts. Cases
 run in child processes with limited memory, as those of `fuzz_model_file` do.
@@ -25,12 +25,12 @@ from budgetprune import BudgetWarning, FeatureCosts, InvalidInputError, PruningP
 
 from ..boosters import boosted
 from ..fuzzing import INTEGERS, SECONDS_PER_CASE, walk
-from ..path.test_path import build_problem
-from .archives import write_zeros
-from .fuzz_model_file import main, try_cases, use, warm_up
-from .mutations import EDITS, TEXT_EDITS, Parts, mutate_bytes
+from ..persistence.archives import write_zeros
+from ..persistence.fuzz_model_file import main, try_cases, use, warm_up
+from ..persistence.mutations import EDITS, TEXT_EDITS, Parts, mutate_bytes
+from .test_path import build_problem
 
-MODULE = "tests.persistence.fuzz_path_file"
+MODULE = "tests.path.fuzz_storage"
 MOST_FEATURES = 1000  # rows are made for forests of no more; a file may claim any number
 
 

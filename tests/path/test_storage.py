@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError, PruningPath
-from budgetprune.persistence import path as storage
+from budgetprune.path import storage
 from budgetprune.utils import archive as archives
 
-from ..path.test_path import build_problem, nested
-from .archives import little_memory, rewrite, write_zeros
+from ..persistence.archives import little_memory, rewrite, write_zeros
+from .test_path import build_problem, nested
 
 pytestmark = pytest.mark.nojit
 

@@ -26,11 +26,12 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.forest.checks import ARRAYS as FOREST_ARRAYS
 from budgetprune.forest.checks import PER_NODE, TWO_DIMENSIONAL
-from budgetprune.path import ARRAYS, PruningPath
+from budgetprune.path.path import ARRAYS, PruningPath
+from budgetprune.path.stored import stored_path
 from budgetprune.persistence.container import LONGEST_HEADER
 from budgetprune.persistence.forest import put_together, take_apart, written
+from budgetprune.persistence.formats import FORMATS, Format
 from budgetprune.persistence.model_file import check_arrays
-from budgetprune.persistence.path_checks import stored_path
 from budgetprune.persistence.strict_json import read_json, write_json
 from budgetprune.utils.archive import Archive, open_archive, unpacked_limit
 from budgetprune.utils.files import written_atomically
@@ -196,3 +197,6 @@ def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
+
+
+FORMATS.register(Format("path", save_path, load_path))
