@@ -9,18 +9,18 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.model import BudgetModel, Figures
 
 TITLES = {"test": "on {n:,} test row{s}", "validation": "on {n:,} validation row{s}, cross-fitted"}
 
 
-def show_compared(talk: Talk, model: BudgetModel, out: Path) -> None:
+def show_compared(console: Console, model: BudgetModel, out: Path) -> None:
     """Print what was chosen, what it costs, and what is given up."""
     assert model.about is not None
-    talk.show(compared_table(model), *_remarks(model), f"Written: {out}")
+    console.show(compared_table(model), *_remarks(model), f"Written: {out}")
     n_features = model.predictor.forest.n_features
-    talk.result({"out": str(out), "n_features": n_features, **model.about.to_json()})
+    console.result({"out": str(out), "n_features": n_features, **model.about.to_json()})
 
 
 def compared_table(model: BudgetModel) -> Table:

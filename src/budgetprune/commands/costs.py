@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from budgetprune.commands import options
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.files import find_destination, written_atomically
 
@@ -36,7 +36,7 @@ def init(
 
     Example: budgetprune costs init patients.csv --target ill --out costs.csv
     """
-    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    console = Console(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, data)
     options.check_shown(out, quiet=quiet, as_json=as_json)
     if out is not None and find_destination(out).is_file and not force:
@@ -47,7 +47,7 @@ def init(
     from budgetprune.workflow.tables import price_list_template
 
     columns, name = read_columns(
-        talk,
+        console,
         data,
         target=target,
         categorical=categorical or (),
@@ -59,12 +59,12 @@ def init(
         with written_atomically(out) as handle:
             handle.write(text.encode())
     told = {"columns": columns.names, "target": name, "written": None if out is None else str(out)}
-    talk.result(told | ({"template": text} if out is None else {}))
+    console.result(told | ({"template": text} if out is None else {}))
     if out is None:
         if not as_json:
             typer.echo(text, nl=False)
         return
-    talk.show(
+    console.show(
         f"Written: {out}, with {len(columns.names)} columns. Fill in the costs, then run: "
         f"budgetprune fit {data} --target {name} --costs {out} --budget ... --out model.budgetprune"
     )

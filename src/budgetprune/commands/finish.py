@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from budgetprune.commands.compared import show_compared
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.selection import LabelledRows
 from budgetprune.workflow.making import Naming, Pruned, compare, keep, unspent
 
 
 def finish(
-    talk: Talk,
+    console: Console,
     out: Path,
     pruned: Pruned,
     naming: Naming,
@@ -24,8 +24,8 @@ def finish(
 ) -> None:
     """Write a pruned ensemble to a file, and show what it is like."""
     if (remark := unspent(pruned)) is not None:
-        talk.note(remark)
-    with talk.stage("comparing with the full forest"):
+        console.note(remark)
+    with console.stage("comparing with the full forest"):
         compared = compare(pruned, validation, test)
     result = keep(
         pruned,
@@ -36,6 +36,6 @@ def finish(
         n_train=n_train,
         n_validation=len(validation),
     )
-    with talk.stage(f"writing {out}"):
+    with console.stage(f"writing {out}"):
         result.save(out)
-    show_compared(talk, result, out)
+    show_compared(console, result, out)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budgetprune.commands import options
+from budgetprune.commands.console import Console
 from budgetprune.commands.options import ModelKind
-from budgetprune.commands.talk import Talk
 
 if TYPE_CHECKING:
     from budgetprune.commands.rows import Question
@@ -53,7 +53,7 @@ def fit(
 
     Example: budgetprune fit patients.csv --target ill --costs costs.csv --budget 10 --out ill.budgetprune
     """
-    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    console = Console(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, data, costs, test)
     options.check_amount(budget, "--budget")
     options.check_amount(max_cost, "--max-cost")
@@ -73,7 +73,7 @@ def fit(
     from budgetprune.commands.rows import read_question
 
     question = read_question(
-        talk,
+        console,
         data,
         target=target,
         costs=costs,
@@ -94,10 +94,10 @@ def fit(
             time_limit=time_limit,
             seed=seed,
             n_jobs=jobs,
-            verbose=talk.has_bars,
+            verbose=console.has_bars,
         )
-        held_back = None if test is None else _read_test(talk, test, question, max_columns)
-        fit_staged(talk, out, question, staged, held_back)
+        held_back = None if test is None else _read_test(console, test, question, max_columns)
+        fit_staged(console, out, question, staged, held_back)
         return
     from budgetprune.workflow.making import Wishes
 
@@ -107,12 +107,12 @@ def fit(
         **options.counting(decided, slack, tolerance, is_classifier=is_classifier),
         seed=seed,
         n_jobs=options.cores(jobs),
-        verbose=talk.has_bars,
+        verbose=console.has_bars,
     )
-    held_back = None if test is None else _read_test(talk, test, question, max_columns)
+    held_back = None if test is None else _read_test(console, test, question, max_columns)
     growth = Growth(model.value, trees, 1.0 if max_features is None else max_features, jobs)
     share = 0.3 if validation is None else validation
-    _fit_pruned(talk, out, question, wishes, growth, held_back, share=share)
+    _fit_pruned(console, out, question, wishes, growth, held_back, share=share)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Growth:
 
 
 def _fit_pruned(
-    talk: Talk,
+    console: Console,
     out: Path,
     question: Question,
     wishes: Wishes,
@@ -143,13 +143,13 @@ def _fit_pruned(
 
     columns, wanted = question.columns, question.target
     n_features, is_classifier = len(columns.names), wanted.task == "classification"
-    with talk.stage(
+    with console.stage(
         f"dividing {len(wanted.y):,} rows ({wanted.task} of {wanted.name!r}, {n_features} columns)"
     ):
         dtype = growing.precision_of(growth.kind)
         rows = divide_table(columns, wanted, share=share, seed=wishes.seed, dtype=dtype)
     n_trees = growing.USUAL_TREES[growth.kind] if growth.n_trees is None else growth.n_trees
-    with talk.stage(f"growing {n_trees} trees ({growth.kind}) on {len(rows.train):,} rows"):
+    with console.stage(f"growing {n_trees} trees ({growth.kind}) on {len(rows.train):,} rows"):
         ensemble = growing.grow(
             growth.kind,
             rows.train.X,
@@ -161,11 +161,11 @@ def _fit_pruned(
             n_jobs=growth.n_jobs,
             categorical=rows.categories.columns,
         )
-    with talk.stage(f"pruning, with {len(rows.validation):,} validation rows", bars=True):
+    with console.stage(f"pruning, with {len(rows.validation):,} validation rows", bars=True):
         prices = question.prices.for_features(columns.names, range(n_features))
         pruned = prune(ensemble, rows.train, rows.validation, prices, wishes, is_classifier=is_classifier)
     finish(
-        talk,
+        console,
         out,
         pruned,
         Naming(columns.names, rows.categories.labels if rows.categories.are_any else None, rows.classes),
@@ -177,14 +177,14 @@ def _fit_pruned(
     )
 
 
-def _read_test(talk: Talk, test: Path, question: Question, max_columns: int) -> tuple[Any, Any]:
+def _read_test(console: Console, test: Path, question: Question, max_columns: int) -> tuple[Any, Any]:
     """Test rows with the columns of the others, and their answers."""
     from budgetprune.workflow.tables import read_answers, read_table, rows_like
 
     columns, wanted = question.columns, question.target
     as_text = [name for name, is_text in zip(columns.names, columns.is_categorical, strict=True) if is_text]
     classes = np.unique(wanted.y) if wanted.task == "classification" else None
-    with talk.stage(f"reading {test}"):
+    with console.stage(f"reading {test}"):
         table = read_table(test, as_text=[*as_text, wanted.name], max_columns=max_columns)
         return rows_like(columns, table), read_answers(table, wanted.name, classes)
 

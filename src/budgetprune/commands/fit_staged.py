@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from budgetprune.commands import staged as tables
+from budgetprune.commands.console import Console
 from budgetprune.commands.rows import Question
-from budgetprune.commands.talk import Talk
 from budgetprune.model import BudgetModel, Compared
 from budgetprune.selection import LabelledRows
 from budgetprune.staged import StagedPredictor
@@ -23,7 +23,7 @@ MOST_CATEGORIES = 255
 
 
 def fit_staged(
-    talk: Talk,
+    console: Console,
     out: Path,
     question: Question,
     wishes: staging.StagedWishes,
@@ -33,7 +33,7 @@ def fit_staged(
 
     Parameters
     ----------
-    talk : Talk
+    console : Console
     out : the model file
     question : rows, target and prices
     wishes : what is wanted
@@ -49,7 +49,7 @@ def fit_staged(
     )
     learner = "LightGBM" if has_lightgbm() else "HistGradientBoosting"
     frame = categories.restrict(columns.frame)
-    with talk.stage(
+    with console.stage(
         f"training stages with {learner} on {len(wanted.y):,} rows ({wanted.task} of {wanted.name!r}, "
         f"{n_features} columns)",
         bars=True,
@@ -62,15 +62,15 @@ def fit_staged(
             is_classifier=is_classifier,
         )
     if staging.is_constant(predictor, frame):
-        talk.note(
+        console.note(
             "with these costs of errors, no column is worth its price: the model buys nothing, and gives one "
             "answer to all rows."
         )
     elif (remark := staging.unspent(predictor, wishes.budget)) is not None:
-        talk.note(remark)
+        console.note(remark)
     compared = None
     if held_back is not None:
-        with talk.stage(f"comparing with a plain model ({staging.plain_kind()}) on all columns"):
+        with console.stage(f"comparing with a plain model ({staging.plain_kind()}) on all columns"):
             compared = _compared(question, predictor, categories, wishes, held_back)
     prices = "" if wishes.error_costs is None else f", errors cost {_in_words(wishes.error_costs)}"
     limit = "" if wishes.max_cost is None else f", at most {wishes.max_cost:g} for a row"
@@ -82,9 +82,9 @@ def fit_staged(
         n_train=len(wanted.y),
         choices=f"stages trained with {learner}{prices}{limit}",
     )
-    with talk.stage(f"writing {out}"):
+    with console.stage(f"writing {out}"):
         model.save(out)
-    _show(talk, model, out, has_error_costs=wishes.error_costs is not None)
+    _show(console, model, out, has_error_costs=wishes.error_costs is not None)
 
 
 def _compared(
@@ -115,22 +115,22 @@ def _in_words(error_costs: Any) -> str:
     return ", ".join(f"{label}: {price:g}" for label, price in error_costs.items())
 
 
-def _show(talk: Talk, model: BudgetModel, out: Path, *, has_error_costs: bool) -> None:
+def _show(console: Console, model: BudgetModel, out: Path, *, has_error_costs: bool) -> None:
     about, predictor = model.about, model.predictor
     assert about is not None
     assert isinstance(predictor, StagedPredictor)
     staged = predictor.model
-    talk.show(
+    console.show(
         tables.curve_table(staged, about.score_name, has_error_costs=has_error_costs),
         tables.stage_table(staged),
     )
     if about.compared is not None:
-        talk.show(tables.compared_table(model))
+        console.show(tables.compared_table(model))
     else:
-        talk.show("Give rows of their own (--test) for a comparison with a plain model on all columns.")
-    talk.show(
+        console.show("Give rows of their own (--test) for a comparison with a plain model on all columns.")
+    console.show(
         f"Other budgets need no training: budgetprune rebudget {out} --budget ... --out ...",
         f"Written: {out}",
     )
     told = {"out": str(out), "n_features": predictor.forest.n_features, **about.to_json()}
-    talk.result(told | {"curve": tables.curve_values(staged), "stages": tables.stage_values(staged)})
+    console.result(told | {"curve": tables.curve_values(staged), "stages": tables.stage_values(staged)})

@@ -9,7 +9,7 @@ import numpy as np
 from budgetprune.commands import options
 from budgetprune.commands import staged as tables
 from budgetprune.commands.compared import as_table, compared_table
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.model import BudgetModel
 from budgetprune.staged import StagedPredictor
 
@@ -19,7 +19,7 @@ def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: opti
 
     Example: budgetprune inspect ill.budgetprune
     """
-    talk = Talk(quiet=quiet, as_json=as_json)
+    console = Console(quiet=quiet, as_json=as_json)
     loaded = BudgetModel.load(model)
     told: dict[str, Any] = {"file": str(model), "bytes": model.stat().st_size} | description(loaded)
     features = told["features"]
@@ -30,22 +30,22 @@ def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: opti
         "costs alone": [each["price_alone"] for each in features],
         "categories": [_shown(each["categories"]) for each in features],
     }
-    talk.show(*_story(loaded))
+    console.show(*_story(loaded))
     is_compared = loaded.about is not None and loaded.about.compared is not None
     if isinstance(loaded.predictor, StagedPredictor):
         score_name = "score" if loaded.about is None else loaded.about.score_name
         staged = loaded.predictor.model
         has_prices = staged.has_error_costs
-        talk.show(tables.curve_table(staged, score_name, has_error_costs=has_prices))
-        talk.show(tables.stage_table(staged))
+        console.show(tables.curve_table(staged, score_name, has_error_costs=has_prices))
+        console.show(tables.stage_table(staged))
         if is_compared:
-            talk.show(tables.compared_table(loaded))
+            console.show(tables.compared_table(loaded))
     elif is_compared:
-        talk.show(compared_table(loaded))
+        console.show(compared_table(loaded))
     n_others = loaded.predictor.forest.n_features - len(features)
     title = f"Features that are asked for: {len(features)}; never needed: {n_others}"
-    talk.show(as_table(columns, title) if features else "Nothing is ever asked for.")
-    talk.result(told)
+    console.show(as_table(columns, title) if features else "Nothing is ever asked for.")
+    console.result(told)
 
 
 def description(model: BudgetModel) -> dict[str, Any]:

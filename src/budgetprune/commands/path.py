@@ -9,7 +9,7 @@ import typer
 
 from budgetprune.commands import options
 from budgetprune.commands.compared import as_table
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.model import BudgetModel
 from budgetprune.staged import StagedPredictor
@@ -37,7 +37,7 @@ def path(
 
     Example: budgetprune path ill.budgetprune --out curve.csv
     """
-    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    console = Console(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model)
     import pandas  # noqa: F401  (an error of our own if it is absent)
 
@@ -52,7 +52,7 @@ def path(
         curve, whole = curve_of(loaded), loaded.path.unpruned.cost
     if out is not None:
         options.write_csv(curve, out)
-        talk.show(f"{len(curve):,} points. Written: {out}")
+        console.show(f"{len(curve):,} points. Written: {out}")
     else:
         from budgetprune.selection import evenly_spaced
 
@@ -60,9 +60,9 @@ def path(
         shown = curve if is_short else curve.iloc[evenly_spaced(curve["cost"].to_numpy(), points)]
         title = f"{len(shown)} of {len(curve):,} points"
         title += "" if whole is None else f"; the full forest costs {whole:.4g}"
-        talk.show(as_table({str(name): [_or(each, "") for each in shown[name]] for name in shown}, title))
+        console.show(as_table({str(name): [_or(each, "") for each in shown[name]] for name in shown}, title))
     records = [{name: _or(each, None) for name, each in row.items()} for row in curve.to_dict("records")]
-    talk.result({"points": records, "full_forest_cost": whole})
+    console.result({"points": records, "full_forest_cost": whole})
 
 
 def _or(value: Any, other: Any) -> Any:

@@ -10,7 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 from budgetprune.commands import options
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import BudgetPredictor
@@ -58,7 +58,7 @@ def predict(
 
     Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
     """
-    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    console = Console(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model, data)
     options.check_shown(out, quiet=quiet, as_json=as_json)
     if full and max_cost is not None:
@@ -70,19 +70,19 @@ def predict(
     predictor, about, kept = loaded.predictor, loaded.about, list(dict.fromkeys(keep or ()))
     if taken := set(kept) & {*COLUMNS, "label", "prediction"}:
         raise InvalidInputError(f"--keep {min(taken)} has the name of a column that is written; rename it.")
-    with talk.stage(f"reading {data}"):
+    with console.stage(f"reading {data}"):
         # Without --full, a staged model asks for no column of stages that no row reaches.
         forest = _all_trees(predictor) if full else predictor.forest
         table = read_table_for(forest, data, max_columns=max_columns)
         table.check_columns(kept, "--keep")
         rows = rows_for(forest, table, target=None if about is None else about.target)
-    with talk.stage(f"predicting {len(rows):,} rows"):
+    with console.stage(f"predicting {len(rows):,} rows"):
         answers = _plain(predictor, rows) if full else _decided(predictor, rows, max_cost)
         written = table.frame[kept].assign(**answers)
     lines = for_spreadsheets(written, {"features_used": BETWEEN}) if escape_formulas else written
     if out is not None:
         options.write_csv(lines, out)
-        talk.show(_summary(answers), f"Written: {out}")
+        console.show(_summary(answers), f"Written: {out}")
     elif not as_json:
         lines.to_csv(sys.stdout, index=False)
     told: dict[str, Any] = {
@@ -93,7 +93,7 @@ def predict(
     }
     if as_json and out is None:
         told["predictions"] = _records(written)
-    talk.result(told)
+    console.result(told)
 
 
 def _records(written: pd.DataFrame) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from budgetprune.commands import options
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def prune(
     Example: budgetprune prune forest.skops --data held_out.csv --target ill --costs costs.csv --budget 10
     --out ill.budgetprune
     """
-    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    console = Console(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model, data, costs, test)
     options.check_amount(budget, "--budget")
     from budgetprune.commands.finish import finish
@@ -75,7 +75,7 @@ def prune(
     from budgetprune.workflow.foreign import load_foreign
     from budgetprune.workflow.tables import check_varied, names_of, read_table_for
 
-    with talk.stage(f"loading {model}"):
+    with console.stage(f"loading {model}"):
         ensemble = load_foreign(model, trust=trust)
         forest = Forest.from_model(ensemble)
     wishes = making.Wishes(
@@ -83,28 +83,28 @@ def prune(
         **options.counting(decided, slack, tolerance, is_classifier=forest.is_classifier),
         seed=seed,
         n_jobs=options.cores(jobs),
-        verbose=talk.has_bars,
+        verbose=console.has_bars,
     )
-    with talk.stage(f"reading {data}"):
+    with console.stage(f"reading {data}"):
         table = read_table_for(forest, data, target, max_columns=max_columns)
         table.check_columns(drop or (), "--drop")
         name = target_name(data, table, target)
     named = _named(forest, table, name, drop or ())
     prices = read_prices(costs, names_of(named), name, drop or ())
     check_varied(table, name)
-    with talk.stage("looking at its rows"):
+    with console.stage("looking at its rows"):
         rows = _rows(named, table, name, all_known=True)
     held_back = None
     if test is not None:
-        with talk.stage(f"reading {test}"):
+        with console.stage(f"reading {test}"):
             others = read_table_for(named, test, name, max_columns=max_columns)
             held_back = _rows(named, others, name, all_known=False)
-    with talk.stage(f"pruning {forest.n_trees} trees, with {len(rows):,} rows", bars=True):
+    with console.stage(f"pruning {forest.n_trees} trees, with {len(rows):,} rows", bars=True):
         keys = forest.feature_names or range(forest.n_features)
         own = prices.for_features(names_of(named), keys)
         pruned = making.prune(ensemble, None, rows, own, wishes, is_classifier=forest.is_classifier)
     finish(
-        talk,
+        console,
         out,
         pruned,
         making.Naming(names_of(named)),

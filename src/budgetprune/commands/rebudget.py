@@ -8,7 +8,7 @@ import typer
 
 from budgetprune.commands import options
 from budgetprune.commands import staged as tables
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.model import BudgetModel
 
@@ -30,7 +30,7 @@ def rebudget(
 
     Example: budgetprune rebudget ill.budgetprune --budget 5 --out cheaper.budgetprune
     """
-    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    console = Console(quiet=quiet, as_json=as_json, out=out)
     if not force and out.exists() and out.samefile(model):
         raise InvalidInputError(f"--out {out} is the model itself; add --force to replace it.")
     options.check_out(out)
@@ -45,15 +45,15 @@ def rebudget(
         raise InvalidInputError(f"{model}: {error}") from error
     assert isinstance(other.predictor, StagedPredictor)
     if (remark := unspent(other.predictor, budget)) is not None:
-        talk.note(remark)
+        console.note(remark)
     other.save(out)
     staged = other.predictor.model
     cost, score = (float(values[staged.point]) for values in (staged.trade_off.cost, staged.trade_off.score))
     name = "score" if other.about is None else other.about.score_name
-    talk.show(
+    console.show(
         tables.stage_table(staged),
         f"Average cost {cost:.4g}, {name} {score:.4f}, on rows that had no part in training.",
         f"Written: {out}",
     )
     told = {"out": str(out), "budget": budget, "cost": cost, "score": score}
-    talk.result(told | {"stages": tables.stage_values(staged)})
+    console.result(told | {"stages": tables.stage_values(staged)})

@@ -10,8 +10,8 @@ import numpy as np
 import typer
 
 from budgetprune.commands import options
+from budgetprune.commands.console import Console
 from budgetprune.commands.failures import needs_extra
-from budgetprune.commands.talk import Talk
 from budgetprune.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def report(
 
     Example: budgetprune report ill.budgetprune --data test.csv --unit EUR --out report.html
     """
-    talk = Talk(quiet=quiet, as_json=as_json, out=out)
+    console = Console(quiet=quiet, as_json=as_json, out=out)
     page = PAGE if out is None and not as_json else out
     options.check_out(page, model, data)
     with needs_extra("cli", "pandas", "pyarrow"):
@@ -91,11 +91,11 @@ def report(
     loaded = BudgetModel.load(model)
     forest = forest_of(loaded)
     points = "path" if loaded.path is not None else "curve"
-    with talk.stage(f"reading {data}"):
+    with console.stage(f"reading {data}"):
         truth = _target(target, loaded, data)
         table = read_table_for(forest, data, truth, max_columns=max_columns)
         X, y = _rows_and_truth(forest, table, truth)
-    with talk.stage(f"measuring all points of the {points} on {several(len(y), 'row')}", bars=True):
+    with console.stage(f"measuring all points of the {points} on {several(len(y), 'row')}", bars=True):
         summary = summarise(
             loaded,
             X,
@@ -105,13 +105,13 @@ def report(
             n_stories=stories,
             max_rows=rows,
             seed=seed,
-            progress=_bar if talk.has_bars else None,
+            progress=_bar if console.has_bars else None,
         )
     if page is not None:
-        with talk.stage(f"writing {page}"):
+        with console.stage(f"writing {page}"):
             write_page(summary, page)
-        talk.show(summary.headline, f"Written: {page}")
-    talk.result(summary.to_json())
+        console.show(summary.headline, f"Written: {page}")
+    console.result(summary.to_json())
 
 
 def _target(name: str | None, loaded: Any, data: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from budgetprune.commands.talk import Talk
+from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow.tables import (
     Columns,
@@ -43,7 +43,7 @@ def target_name(data: Path, table: Table, name: str | None) -> str:
 
 
 def read_question(
-    talk: Talk,
+    console: Console,
     data: Path,
     *,
     target: str | None,
@@ -54,17 +54,17 @@ def read_question(
     max_columns: int,
 ) -> Question:
     """Read rows and prices; refuse all that is wrong with them."""
-    table, name = _read(talk, data, target, categorical, drop, max_columns)
+    table, name = _read(console, data, target, categorical, drop, max_columns)
     wanted = read_target(table, name, task)
     columns = sort_columns(table, without={name, *drop}, categorical=categorical)
     prices = read_prices(costs, columns.names, name, drop)
     for doubt in columns.doubts():
-        talk.note(doubt)
+        console.note(doubt)
     return Question(table, wanted, columns, prices)
 
 
 def read_columns(
-    talk: Talk,
+    console: Console,
     data: Path,
     *,
     target: str | None,
@@ -73,19 +73,19 @@ def read_columns(
     max_columns: int,
 ) -> tuple[Columns, str]:
     """Read rows, whatever they predict: the features, and the name of the target."""
-    table, name = _read(talk, data, target, categorical, drop, max_columns)
+    table, name = _read(console, data, target, categorical, drop, max_columns)
     return sort_columns(table, without={name, *drop}, categorical=categorical), name
 
 
 def _read(
-    talk: Talk,
+    console: Console,
     data: Path,
     target: str | None,
     categorical: Sequence[str],
     drop: Sequence[str],
     max_columns: int,
 ) -> tuple[Table, str]:
-    with talk.stage(f"reading {data}"):
+    with console.stage(f"reading {data}"):
         # Classes are called what the file calls them: "01" is no number.
         as_text = [*categorical, *([] if target is None else [target])]
         table = read_file(data, as_text=as_text, max_columns=max_columns)

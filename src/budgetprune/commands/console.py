@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console as RichConsole
 from rich.table import Table
 
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.utils.files import is_standard_output
 
 
-class Talk:
+class Console:
     """Tell what happens, as much of it as somebody wants to hear.
 
     Parameters
@@ -77,9 +77,9 @@ class Talk:
         """Print text and tables, for people."""
         if self.quiet or self.as_json:
             return
-        console = Console(highlight=False, soft_wrap=True, stderr=self._has_output_file)
+        rich = RichConsole(highlight=False, soft_wrap=True, stderr=self._has_output_file)
         for line in lines:
-            console.print(line, markup=False) if isinstance(line, str) else console.print(line)
+            rich.print(line, markup=False) if isinstance(line, str) else rich.print(line)
 
     def result(self, result: Mapping[str, Any]) -> None:
         """Print what came out, for scripts; what JSON has no word for (dates that are kept, say) is text."""
