@@ -1,4 +1,4 @@
-"""Rivals: other ways to predict on a budget, each a scikit-learn estimator that knows its prices."""
+"""Baselines: other methods for prediction on a budget, as scikit-learn estimators with feature costs."""
 
 from budgetprune.baselines.budget_rf import BudgetRF
 from budgetprune.baselines.cascade import Cascade

@@ -1,4 +1,4 @@
-"""What rivals have in common: a price list and, if they are made of trees, all that follows from these."""
+"""Base classes of the baselines: feature costs, and prediction by a forest."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from budgetprune.utils.validation import rows_of
 
 
 class Priced:
-    """An estimator whose features cost something: what it takes as `costs`, laid out for its features."""
+    """Mixin for estimators with a `costs` parameter, resolved for their features."""
 
     costs: Any
     n_features_in_: int
 
     def _resolve_costs(self) -> CostTable:
-        """Lay the costs out, or say what is wrong with them: once features are known, before any work."""
+        """Resolve the costs, or raise if they are invalid; called once features are known."""
         return FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
 
     def _own_names(self) -> tuple[str, ...] | None:
@@ -36,29 +36,29 @@ class Priced:
 
 
 class PricedForest(Priced):
-    """An estimator made of trees: `fit` ends with `_take(forest)`, and predictions and costs follow from it.
+    """Base class of tree estimators: `fit` ends with `_take(forest)`, which predictions and costs use.
 
     `fit` begins with ``X = rows_of(self, X, reset=True)`` (or scikit-learn's `validate_data`), so that the
-    features are known, and with `_resolve_costs`, so that wrong costs are an error before any tree is grown.
+    features are known, and with `_resolve_costs`, so that invalid costs raise before any tree is grown.
     """
 
     forest_: Forest
     _prices: CostTable
 
     def _take(self, forest: Forest) -> None:
-        """Keep the trees, their features called what the user calls them, and the costs as they are now."""
+        """Store the trees, with the user's feature names, and the resolved costs."""
         self.forest_ = with_names(forest, self._own_names())
         self._prices = self._resolve_costs()
         if forest.classes is not None:
             self.classes_: NDArray[Any] = np.asarray(forest.classes)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each row, or its target."""
+        """Predict the label or the target of each row."""
         check_is_fitted(self)
         return self.forest_.predict(rows_of(self, X))
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
-        """Add up what each row pays: every source on its paths through all trees (full cost), (n_rows,)."""
+        """Compute the full cost of each row: every source on its paths through all trees, (n_rows,)."""
         check_is_fitted(self)
         return self._prices.total(sources_used(self.forest_, self._prices, rows_of(self, X)))
 
@@ -76,19 +76,19 @@ _RIVALS = (
 
 @importer(*(f"budgetprune.{name}" for name in _RIVALS))
 def _from_rival(model: Any) -> Forest:
-    """So that what a rival has made can be pruned by us."""
+    """Import the forest of a baseline, so that it can be pruned."""
     check_fitted(model)
     forest: Forest = model.forest_
     return forest
 
 
 class PricedBoosting(PricedForest):
-    """The same for trees that are grown round by round."""
+    """Base class of boosted tree estimators."""
 
     n_estimators: int
 
     def first_rounds(self, n_rounds: int) -> Self:
-        """Return the same estimator as it was after `n_rounds` rounds: a cheaper one, for nothing.
+        """Return the estimator as it was after `n_rounds` rounds; nothing is trained.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class PricedBoosting(PricedForest):
 
 
 def first_rounds(forest: Forest, n_rounds: int) -> Forest:
-    """Leave out all trees but those of the first rounds of boosting; those have no origin any more."""
+    """Keep the trees of the first boosting rounds only; `origin` is dropped."""
     assert forest.tree_round is not None
     n_trees = int(np.searchsorted(forest.tree_round, n_rounds))
     if n_trees == forest.n_trees:
@@ -123,7 +123,7 @@ def first_rounds(forest: Forest, n_rounds: int) -> Forest:
 
 
 class PricedForestClassifier(PricedForest):
-    """The same for classifiers."""
+    """Base class of classifiers made of trees."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Estimate the probability of each class, of shape (n_rows, n_classes)."""

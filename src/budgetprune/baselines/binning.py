@@ -1,4 +1,4 @@
-"""Features as small numbers: each value becomes the number of its bin, and splits lie between bins."""
+"""Binning of features: each value becomes the number of its bin, and splits lie between bins."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from budgetprune.utils.jit import njit
 MOST_BINS = 255
 MISSING = 255  # the bin of missing values, after all others
 
-# Every finite float32 is at most this: as a threshold, it parts the values that are there from those missing.
+# Largest finite float32: as a threshold, it separates present values from missing ones.
 _ANY_VALUE = float(np.finfo(np.float32).max)
 
 
 class Bins(NamedTuple):
-    """The bins of each feature, and which of them each row is in.
+    """Bins of each feature, and the bin of each row.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Bins(NamedTuple):
 def find_bins(
     X: NDArray[np.float32], max_bins: int = MOST_BINS, weight: NDArray[np.float64] | None = None
 ) -> Bins:
-    """Divide the values of each feature into bins that hold about as many rows each.
+    """Divide the values of each feature into bins with about equal numbers of rows.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def find_bins(
         From 2 to `MOST_BINS`. A feature with no more distinct values than this has a bin for each of them, so
         that nothing is lost; otherwise a value that fills a bin has it for itself.
     weight : float64 array of shape (n_rows,), optional
-        Rows without weight have bins, but no say in where these end.
+        Rows of weight 0 get bins, but do not influence the edges.
     """
     n_rows, n_features = X.shape
     code = np.empty((n_features, n_rows), dtype=np.uint8)
@@ -67,9 +67,9 @@ def find_bins(
 
 
 def _edges(values: NDArray[np.float32], max_bins: int) -> NDArray[np.float64]:
-    """Find what lies between neighbouring bins: the middle of the values that are nearest on both sides."""
+    """Compute the edges between bins: the midpoint of the nearest values on both sides."""
     distinct, count = np.unique(values, return_counts=True)
-    exact = distinct.astype(np.float64)  # the middle of two float32 is not one of them
+    exact = distinct.astype(np.float64)  # the midpoint of two float32 is neither of them
     last = np.arange(distinct.size - 1) if distinct.size <= max_bins else last_of_bins(count, max_bins)
     middle: NDArray[np.float64] = (exact[last] + exact[last + 1]) / 2
     return middle
@@ -77,7 +77,7 @@ def _edges(values: NDArray[np.float32], max_bins: int) -> NDArray[np.float64]:
 
 @njit(cache=True)
 def last_of_bins(count: NDArray[Any], max_bins: int) -> NDArray[np.int64]:
-    """Find the last value of every bin but the last one, for values in order that occur `count` times.
+    """Find the last value of every bin but the last, for sorted values that occur `count` times.
 
     A bin is full once it has its even share of all rows that are left; a value too frequent for a share
     leaves the same number of bins to fewer rows.
@@ -87,7 +87,7 @@ def last_of_bins(count: NDArray[Any], max_bins: int) -> NDArray[np.int64]:
     n_closed = in_bin = 0
     for j in range(count.size - 1):
         in_bin += count[j]
-        # Either the bin is full, or the next value will fill one of its own.
+        # Either the bin is full, or the next value fills a bin by itself.
         if max(in_bin, count[j + 1]) * (max_bins - n_closed) >= left_over:
             last[n_closed] = j
             n_closed += 1

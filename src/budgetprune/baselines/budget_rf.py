@@ -1,4 +1,4 @@
-"""`BudgetRF`: a forest that is grown for cost, and stops early."""
+"""`BudgetRF`: a forest grown with cost-weighted splits and an impurity threshold."""
 
 from __future__ import annotations
 
@@ -49,33 +49,33 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
         F: threshold-Pairs, the sum over pairs of classes of [ [n_i - a]+ [n_j - a]+ - a^2 ]+ for n_i
         rows (or weight) of class i; or the entropy in bits, set to zero below a.
     rule : {"minimax", "expected"}
-        What counts of the children; "expected" is what usually goes with entropy.
+        How the children's impurities are combined; "expected" is usual with entropy.
     threshold : float
-        The impurity that is tolerated, a: rows for Pairs, bits for entropy. Larger values make smaller trees.
+        Tolerated impurity a: rows for Pairs, bits for entropy. Larger values make smaller trees.
     costs : None, number, array-like, mapping, table or FeatureCosts
         What features cost; None means 1 for each. The method ignores that a feature is used again and charges
         it at each split; so a feature costs the sum of the prices of all sources that it needs, whether they
-        are shared or bought before. (`acquisition_cost` charges each source once, of course.)
+        are shared or already acquired. (`acquisition_cost` charges each source once.)
     max_features : None, "sqrt", "log2", int or float
         How many features, drawn anew at each node, may split it: all, a function of their number, a number,
         or a share. Where none of these can divide the node, others are drawn until one can.
     bootstrap : bool
-        Whether each tree is grown on as many rows as there are, drawn with replacement; `sample_weight` says
-        how probable each of them is. Otherwise all rows are used, and count by their weight.
+        Whether each tree is grown on a bootstrap sample of the rows, drawn with probabilities in
+        proportion to `sample_weight`. Otherwise all rows are used, and count by their weight.
     max_bins : int
-        From 2 to 255: into how many bins the values of a feature are divided.
+        Maximum number of bins per feature, from 2 to 255.
     max_depth : int or None
     min_samples_leaf : int
-        Distinct rows that a leaf has at least.
+        Minimum number of distinct rows in a leaf.
     n_jobs : int, optional
-        Threads that grow trees.
+        Number of threads.
     random_state : int, RandomState instance or None
 
     Attributes
     ----------
     classes_ : array
     forest_ : Forest
-        The trees; can be pruned further. `Forest.from_model` knows this estimator, so that
+        The trees; can be pruned further. `Forest.from_model` accepts this estimator, so that
         ``BudgetPruneClassifier(BudgetRF(...))`` works, with out-of-bag errors too.
     n_features_in_ : int
     feature_names_in_ : array
@@ -83,8 +83,8 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
 
     Notes
     -----
-    Missing values (NaN) have a bin of their own: a split sends them to whichever side is better, or parts
-    them from all others; where none was missing in training, they go with the majority.
+    Missing values (NaN) have a separate bin: a split sends them to the better side, or separates them
+    from all others. If none was missing in training, they go with the majority.
 
     References
     ----------
@@ -167,7 +167,7 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
 
     @property
     def estimators_samples_(self) -> list[NDArray[np.int64]]:
-        """The rows that each tree was grown on, as often as they were drawn."""
+        """Rows that each tree was grown on, repeated as drawn."""
         return [self._draw(seed) for seed in self._seeds]
 
     def _draw(self, seed: int) -> NDArray[np.int64]:
@@ -179,7 +179,7 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
         return random.choice(self._n_samples, self._n_samples, p=self._weight / self._weight.sum())
 
     def _tree_weight(self, seed: int) -> NDArray[np.float64]:
-        """How much each row counts in a tree."""
+        """Weight of each row in a tree."""
         if not self.bootstrap and self._weight is not None:
             return self._weight
         return np.bincount(self._draw(seed), minlength=self._n_samples).astype(np.float64)

@@ -1,4 +1,4 @@
-"""`Cascade`: models on more and more sources, and rows that stop as soon as more is not worth its price."""
+"""`Cascade`: models on nested sets of sources, with early stopping for each row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from budgetprune.selection import Index, LabelledRows
 
 
 class Cascade(NestedEstimator):
-    """Classify by LightGBM models on nested subsets of the sources, each row by as many as it needs.
+    """Cascade of LightGBM models on nested subsets of the sources; each row stops early.
 
     Sources are ordered, and models trained, as in `FeatureSubsets`. A row begins with the smallest subset. It
     stops at the first model whose margin (the logarithm of the ratio of the two largest probabilities) is
@@ -30,18 +30,18 @@ class Cascade(NestedEstimator):
         None means 1 per feature.
     budget : float, optional
         Average cost of a prediction. The most accurate rules on validation rows whose cost there is within
-        it are used. None, and no `lam`: the most accurate rules, whatever they cost.
+        it are used. None, and no `lam`: the most accurate rules, at any cost.
     lam : float, optional
         Price of cost: the rules with the least ``error rate + lam * cost`` on validation rows are used.
     num_leaves, n_estimators, learning_rate
         As in LightGBM.
     validation_fraction : float, default=0.3
-        Share of the rows that order sources and learn thresholds; the others train the models for that.
+        Share of the rows used to order sources and learn thresholds; the others train the models.
     lightgbm_params : dict, optional
         Further parameters of ``LGBMClassifier``, such as ``{"extra_trees": True}``. With a
         ``"class_weight"``, errors on validation rows are weighted by it too.
     random_state : optional
-        Of the division of the rows, and of LightGBM.
+        Seed of the split of the rows, and of LightGBM.
     n_jobs : int, optional
         Threads of LightGBM; None means physical cores, and fewer for small data.
 
@@ -119,7 +119,7 @@ class Cascade(NestedEstimator):
         Parameters
         ----------
         budget : float or None
-            Average price of a prediction; None: whatever is most accurate.
+            Average cost of a prediction; None: the most accurate rules.
         """
         return self._with(budget=budget, lam=None)
 

@@ -1,4 +1,4 @@
-"""Cost-complexity pruning (Breiman and others, 1984): each tree by itself, one alpha for all."""
+"""Cost-complexity pruning (Breiman et al., 1984) of each tree, with one alpha for all."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ANY_ALPHA = np.finfo(np.float64).smallest_subnormal
 
 
 def ccp_curve(forest: Forest, criterion: Criterion | None = None) -> PruningCurve:
-    """Prune each tree of a forest by weakest links, for every alpha at once.
+    """Compute the weakest-link pruning of each tree of a forest for all alphas.
 
-    The pruning at alpha minimises, tree by tree, impurity of the leaves plus alpha times their number. It
-    knows nothing of what features cost.
+    The pruning at alpha minimises, tree by tree, impurity of the leaves plus alpha times their number.
+    It ignores feature costs.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def ccp_curve(forest: Forest, criterion: Criterion | None = None) -> PruningCurv
 
     Notes
     -----
-    Ties, and the rounding of sums, are settled as in scikit-learn: what ``ccp_alpha=alpha`` keeps there,
+    Ties and rounding of sums are handled as in scikit-learn: what ``ccp_alpha=alpha`` keeps there,
     ``curve.forest(curve.at(alpha))`` keeps here, node by node.
     """
     if criterion not in (None, *get_args(Criterion)):
@@ -58,25 +58,25 @@ def ccp_curve(forest: Forest, criterion: Criterion | None = None) -> PruningCurv
     risk = weight / forest.weight[roots][forest.tree_of_node]
     by_origin = np.lexsort((forest.origin_node, forest.tree_of_node))
     alpha = critical_alphas(forest.tree_start, forest.parent, forest.right, risk, by_origin)
-    # An alpha of 0 means no pruning in scikit-learn; splits without a gain go as soon as there is any alpha.
+    # An alpha of 0 means no pruning in scikit-learn; any larger alpha removes splits without a gain.
     alpha = np.where(forest.is_split, np.maximum(alpha, _ANY_ALPHA), 0.0)
     parameter = np.unique(np.append(alpha, 0.0))
     return PruningCurve(forest, parameter, np.searchsorted(parameter, alpha))
 
 
 class CCP(GrownForest):
-    """Prune each tree of a forest by itself, by its size: the classical pruning, which knows no costs.
+    """Cost-complexity pruning of each tree of a forest, without regard to feature costs.
 
     Parameters
     ----------
     estimator : estimator, optional
-        What is grown and pruned: a forest, a tree or a bag of trees of scikit-learn; frozen
+        Ensemble to grow and prune: a forest, a tree or bagged trees of scikit-learn; frozen
         (`sklearn.frozen.FrozenEstimator`), it is only pruned. None means ``RandomForestClassifier()``.
     ccp_alpha : float, default=0.0
-        By how much a leaf must lower the impurity of its tree to be worth keeping: the same for all trees.
+        Decrease of its tree's impurity that a leaf must bring to be kept; the same for all trees.
         0 prunes nothing.
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
-        What predictions pay; pruning makes no use of it. None means 1 per feature.
+        Costs of predictions; pruning ignores them. None means 1 per feature.
     random_state, n_jobs : optional
         For the estimator, where it leaves them open.
 
@@ -132,7 +132,7 @@ def _impurity(forest: Forest, criterion: Criterion | None) -> NDArray[np.float64
 
 
 def _recorded_impurity(forest: Forest) -> NDArray[np.float64] | None:
-    """What scikit-learn computed while it grew the trees, to the last bit."""
+    """Impurity that scikit-learn recorded while it grew the trees, bit for bit."""
     trees = getattr(forest.origin, "estimators_", [forest.origin])
     if len(trees) != forest.n_trees or not all(hasattr(tree, "tree_") for tree in trees):
         return None
@@ -152,13 +152,13 @@ def critical_alphas(
     risk: NDArray[np.float64],
     by_origin: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Find the alpha from which on each split is gone; 0 at leaves, and perhaps a little less at splits.
+    """Find the alpha at which each split is removed; 0 at leaves, possibly slightly negative at splits.
 
     Parameters
     ----------
     tree_start, parent, right : trees in pre-order
     risk : share of the tree's weight that reaches a node, times the impurity there
-    by_origin : nodes in the order in which ties are settled: tree by tree, as their library numbers them
+    by_origin : nodes in the order that breaks ties: tree by tree, as their library numbers them
     """
     alpha = np.zeros(parent.size)
     for t in range(tree_start.size - 1):
@@ -176,13 +176,13 @@ def cut_weakest_links(
     risk: NDArray[np.float64],
     by_origin: NDArray[np.int64],
 ) -> None:
-    """Cut the link with the least rise of risk per leaf, again and again, until the tree is its root.
+    """Repeatedly cut the link with the least rise of risk per leaf, until only the root is left.
 
-    A cut changes the links above it only, so a tournament finds the next one in the time of the path to the
-    root, where a search would pass through all nodes.
+    A cut changes only the links above it. A tournament tree therefore finds the next link in time
+    proportional to the depth, where a search would visit all nodes.
     """
     n = end - root
-    place = np.empty(n, dtype=np.int64)  # where a node stands in the tournament
+    place = np.empty(n, dtype=np.int64)  # position of each node in the tournament tree
     for p in range(n):
         place[by_origin[root + p] - root] = p
     branch_risk, n_leaves = np.zeros(n), np.zeros(n, dtype=np.int64)
@@ -210,7 +210,7 @@ def cut_weakest_links(
 
     level = -np.inf
     while least[1] < np.inf:
-        # Rounding may let a link be weaker than one that was cut before; no alpha tells these two apart.
+        # Rounding may make a link weaker than one cut before; no alpha separates the two.
         level = max(level, least[1])
         h = by_origin[root + leftmost_winner(least, size)]
         for below in range(h, subtree_end[h - root]):
@@ -230,7 +230,7 @@ def cut_weakest_links(
 
 @njit(cache=True)
 def enter(least: NDArray[np.float64], p: int, value: float) -> None:
-    """Give a place of the tournament another value, and play its matches again."""
+    """Set one value of the tournament tree, and update its ancestors."""
     least[p] = value
     p //= 2
     while p > 0:
@@ -240,7 +240,7 @@ def enter(least: NDArray[np.float64], p: int, value: float) -> None:
 
 @njit(cache=True)
 def leftmost_winner(least: NDArray[np.float64], size: int) -> int:
-    """Find the first place that has the least value."""
+    """Find the first position of the minimum."""
     p = 1
     while p < size:
         p = 2 * p if least[2 * p] == least[p] else 2 * p + 1

@@ -1,4 +1,4 @@
-"""CEGB: LightGBM's own way to grow boosted trees that pay for features, the strongest rival of today."""
+"""CEGB: LightGBM's cost-efficient gradient boosting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Penalty = Literal["lazy", "coupled"]
 
 
 class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
-    """What the classifier and the regressor share."""
+    """Base class of the classifier and the regressor."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train LightGBM with the prices.
+        """Train LightGBM with feature costs.
 
         Parameters
         ----------
@@ -108,9 +108,9 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
 
 
 class CEGBClassifier(ClassifierMixin, PricedForestClassifier, _CEGB):  # type: ignore[misc]
-    """Classify by boosted trees that pay for features while they are grown: LightGBM's CEGB.
+    """Classifier of boosted trees grown with feature costs (LightGBM's CEGB).
 
-    The gain of a split is lowered by what its feature costs, if it has to be paid for.
+    The gain of a split is reduced by the cost of its feature, unless it is already paid for.
 
     Parameters
     ----------
@@ -118,12 +118,12 @@ class CEGBClassifier(ClassifierMixin, PricedForestClassifier, _CEGB):  # type: i
         A feature is paid for by every training row that needs it for the first time, in whatever tree
         ("lazy"), or once, when any tree first uses it ("coupled").
     tradeoff : float, default=1.0
-        Loss that a unit of cost is worth: of one row ("lazy"), or of all of them together ("coupled").
+        Loss per unit of cost: of one row ("lazy"), or of all rows together ("coupled").
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None means 1 per feature.
     n_estimators, num_leaves, learning_rate, min_child_weight, min_child_samples, reg_lambda
-        As in LightGBM, with its defaults. Where classes are rare, `min_child_weight` keeps Newton steps from
-        running away.
+        As in LightGBM, with its defaults. With rare classes, `min_child_weight` keeps Newton steps from
+        diverging.
     n_jobs : int, optional
         Threads; None means physical cores, and fewer for small data.
     random_state : optional
@@ -136,9 +136,9 @@ class CEGBClassifier(ClassifierMixin, PricedForestClassifier, _CEGB):  # type: i
 
     Notes
     -----
-    *Sources that are shared* are unknown to LightGBM. A feature is charged the price of everything that it
-    needs, as if no other feature needed it too: too much for all but the first of a group. What predictions
-    cost (`acquisition_cost`) counts each source once.
+    LightGBM does not support *shared sources*. A feature is charged the price of everything that it
+    needs, as if no other feature needed it: too much for all but the first of a group. The cost of
+    predictions (`acquisition_cost`) counts each source once.
 
     Needs the extra ``budgetprune[lightgbm]``.
 
@@ -155,7 +155,7 @@ class CEGBClassifier(ClassifierMixin, PricedForestClassifier, _CEGB):  # type: i
 
 
 class CEGBRegressor(RegressorMixin, _CEGB):  # type: ignore[misc]
-    """Predict numbers by boosted trees that pay for features while they are grown: LightGBM's CEGB.
+    """Regressor of boosted trees grown with feature costs (LightGBM's CEGB).
 
     For the parameters see `CEGBClassifier`; the loss is the squared error.
     """

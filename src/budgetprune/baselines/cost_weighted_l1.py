@@ -1,4 +1,4 @@
-"""A linear rival: the dearer a feature, the more a coefficient that is not zero has to be worth."""
+"""`CostWeightedL1`: logistic regression with an l1 penalty in proportion to feature costs."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ from budgetprune.utils.validation import labels_of, weights_of
 
 
 class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[misc]
-    """Classify by a weighted sum of few, cheap features: an l1 penalty on each in proportion to its price.
+    """Logistic regression with an l1 penalty on each feature in proportion to its price.
 
     Minimises ``C * (sum over rows of the logistic loss) + sum over features k of p_k * |b_k|``, where p_k is
-    the price of feature k, relative to the average of what is not free, and b_k its coefficient once columns
-    have mean 0 and standard deviation 1. (Divided by its price, a column would have an ordinary l1 penalty.)
-    The coefficients of free features, and the intercept, have no penalty at all.
+    the price of feature k, relative to the average of all that are not free, and b_k its coefficient
+    for columns of mean 0 and standard deviation 1. (Divided by its price, a column would have an
+    ordinary l1 penalty.) The coefficients of free features, and the intercept, are not penalised.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse strength of the penalty: the smaller, the fewer features have a coefficient.
+        Inverse strength of the penalty: smaller values select fewer features.
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None means 1 per feature.
     max_iter : int, default=100
     tol : float, default=1e-6
-        Derivative of the mean loss by a coefficient, below which the search ends.
+        Tolerance on the partial derivatives of the mean loss.
     n_jobs : int, optional
-        Classes that are learned at the same time, if there are more than two.
+        Number of classes fitted in parallel, if there are more than two.
 
     Attributes
     ----------
     coef_, intercept_ : float64 arrays of shape (n_functions, n_features) and (n_functions,)
         For columns as they are in X; one function for two classes, else one per class.
     sources_used_ : bool array of shape (n_sources,)
-        What every row has to pay for: all that features with a coefficient need.
+        Sources that every row pays for: those needed by features with a coefficient.
     classes_ : array of shape (n_classes,)
     n_iter_ : int
-        Most iterations that a function took.
+        Largest number of iterations of a function.
 
     Notes
     -----
-    *Sources that are shared.* An l1 penalty adds up over features, so it cannot know that a source is paid
-    once: a feature is penalised by the price of everything that it needs, as if it were the only one. What
-    predictions cost (`acquisition_cost`) counts each source once.
+    *Shared sources.* An l1 penalty is a sum over features, so it cannot express that a source is paid
+    once: a feature is penalised by the price of everything that it needs, as if it were the only one.
+    The cost of predictions (`acquisition_cost`) counts each source once.
 
     More than two classes are learned one against the rest, and probabilities scaled to a sum of 1.
     """
@@ -80,7 +80,7 @@ class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[mi
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CostWeightedL1:
-        """Learn the coefficients.
+        """Fit the coefficients.
 
         Parameters
         ----------
@@ -98,8 +98,8 @@ class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[mi
         columns, penalty = scaler.transform(X), _penalties(prices) / self.C
         weight = np.ones(len(X)) if weight is None else weight
         targets = [label == c for c in range(1 if classes.size == 2 else 0, classes.size)]
-        # Threads will do, as nearly all of the time goes to products of matrices; and one for each class, as
-        # these matrices are too small to be shared out.
+        # Threads suffice, as matrix products take nearly all of the time. One thread per class, as
+        # these matrices are too small to be split further.
         with threadpool_limits(1, user_api="blas"):
             fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(fit_l1_logistic)(columns, target, weight, penalty, tol, max_iter)
@@ -122,7 +122,7 @@ class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[mi
         return self
 
     def _complete(self, X: Any, *, reset: bool = False) -> NDArray[np.float64]:
-        """Rows as numbers, none of them missing."""
+        """Validate rows as numbers without missing values."""
         rows: NDArray[np.float64] = validate_data(
             self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
         )
@@ -157,14 +157,14 @@ class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[mi
         return labels
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
-        """Add up what each row pays, of shape (n_rows,): the same for all, as all features are in the sum."""
+        """Compute the cost of each row, of shape (n_rows,): the same for all rows."""
         check_is_fitted(self)
         n_rows = len(validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False))
         return np.full(n_rows, self._prices.price[self.sources_used_].sum())
 
 
 def _penalties(prices: CostTable) -> NDArray[np.float64]:
-    """Prices relative to the average of those that are not 0, so that C means the same in any currency."""
+    """Prices relative to the average nonzero price, so that C does not depend on their unit."""
     price = prices.price_alone
     paid = price[price > 0]
     return price / paid.mean() if paid.size else price

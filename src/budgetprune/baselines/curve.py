@@ -1,4 +1,4 @@
-"""`PruningCurve`: what a pruning method that is not ours makes of a forest, from no pruning to all of it."""
+"""`PruningCurve`: nested prunings of a forest by a baseline method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from budgetprune.utils.arrays import frozen
 
 
 def check_forest_is_one(forest: object) -> None:
-    """Raise unless it is a Forest; models of other libraries have to be translated first."""
+    """Raise unless `forest` is a Forest; models of other libraries must be imported first."""
     if not isinstance(forest, Forest):
         raise InvalidInputError(
             f"forest must be a Forest, not {type(forest).__name__}; write Forest.from_model(model)."
@@ -26,19 +26,19 @@ def check_forest_is_one(forest: object) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PruningCurve:
-    """Every pruning that a method can make of a forest, so that one of them can be chosen on other rows.
+    """All prunings of a forest by one method, so that one can be chosen on other rows.
 
-    The prunings are nested, and the first one keeps every split: so the curve is one number per node.
+    The prunings are nested, and the first one keeps every split, so one number per node describes them.
 
     Attributes
     ----------
     unpruned : Forest
     parameter : float64 array of shape (n_points,)
-        What the method calls its points, growing from 0: alpha, or the number of steps.
+        Parameter of the method at each point, increasing from 0: alpha, or the number of steps.
     until : int64 array of shape (n_nodes,)
-        The split is there at this many points, the first ones; 0 at leaves.
+        Number of leading points that keep the split; 0 at leaves.
     removed : tuple of str
-        If points differ by one source each: the name of the source that goes at each point but the first.
+        If points differ by one source each: the source removed at each point but the first.
     """
 
     unpruned: Forest
@@ -72,20 +72,20 @@ class PruningCurve:
         return frozen(ends.size - np.searchsorted(ends, np.arange(len(self)), side="right"))
 
     def keep(self, point: int) -> NDArray[np.bool_]:
-        """Mask of the splits that are there at a point."""
+        """Mask of the splits kept at a point."""
         return np.asarray(self.until > range(len(self))[operator.index(point)])
 
     def forest(self, point: int) -> Forest:
-        """The pruned forest at a point: only the nodes that are left."""
+        """Pruned forest at a point, without the removed nodes."""
         return self.unpruned.prune(self.keep(point))
 
     def at(self, parameter: float) -> int:
-        """Number of the point for any value of the parameter: the last one that is not above it."""
+        """Index of the last point whose parameter is not above the given value."""
         amount = at_least_zero(parameter, "parameter")
         return int(np.searchsorted(self.parameter, amount, side="right")) - 1
 
     def trade_off(self, problem: PruningProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Average error and cost of every point, as a problem of the same forest counts them, in one pass."""
+        """Average error and cost of every point on a problem of the same forest, in one pass."""
         if problem.forest is not self.unpruned:
             raise InvalidInputError("the problem is about another forest; make it of the curve's `unpruned`.")
         error, cost, _ = problem.trade_off(self.until, np.arange(len(self)))

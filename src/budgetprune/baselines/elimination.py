@@ -1,4 +1,4 @@
-"""Backward elimination of sources: nested sets of columns, from those that the best sources give to all."""
+"""Backward elimination of sources: nested sets of columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROWTH = 1.25
 
 
 class Needs:
-    """Which sources a set of columns needs, and what is left of it without one of them."""
+    """Sources needed by columns, and columns left without a source."""
 
     def __init__(self, prices: CostTable) -> None:
         self._price = prices.price
@@ -37,7 +37,7 @@ class Needs:
         return np.asarray(self._by_column[columns].sum(axis=0) > 0)
 
     def paid(self, columns: Index) -> Index:
-        """Numbers of these sources, without those that cost nothing."""
+        """Indices of these sources, without the free ones."""
         return np.flatnonzero(self.acquired(columns) & (self._price > 0))
 
     def without(self, columns: Index, source: int) -> Index:
@@ -50,9 +50,9 @@ class Needs:
         return np.asarray(self._by_column[columns].T @ value)
 
     def saved(self, columns: Index) -> NDArray[np.float64]:
-        """For each source, the price of what need not be bought without it.
+        """For each source, the total price saved by its removal.
 
-        A source is of no use any more if all columns that need it need the removed one too.
+        A source becomes useless if all columns that need it also need the removed one.
         """
         some = self._by_column[columns]
         together = (some.T @ some).tocoo()
@@ -64,7 +64,7 @@ class Needs:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Nested subsets of sources, each as the columns that it gives; the smallest first.
+    """Nested subsets of sources, each given by its columns; the smallest first.
 
     Two neighbours differ by one source, and by those that are of no use without it. If some columns need no
     source that costs anything, these are the first subset.
@@ -75,14 +75,14 @@ class Chain:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """Names of the sources that cost something and that a column needs, the most valuable first."""
+        """Names of the needed sources that are not free, the most valuable first."""
         needs, names = Needs(self.prices), self.prices.source_names
         paid = [needs.paid(each) for each in self.columns]
         new = [paid[0], *(np.setdiff1d(after, before) for before, after in pairwise(paid))]
         return tuple(names[source] for some in new for source in some)
 
     def thinned(self) -> Chain:
-        """Only some subsets: those of `SIZES`, and all sources."""
+        """Chain with the subsets of `SIZES` and all sources only."""
         n_free = 1 - int(bool(Needs(self.prices).paid(self.columns[0]).size))
         numbers = [*range(n_free), *(size - 1 + n_free for size in _sizes(len(self.columns) - n_free))]
         return Chain(self.prices, tuple(self.columns[k] for k in numbers))
@@ -96,10 +96,10 @@ def _sizes(most: int) -> list[int]:
 
 
 def eliminate(prices: CostTable, train: LabelledRows, val: LabelledRows, boosting: Boosting) -> Chain:
-    """Remove one source after the other: the one that is missed least, per price that is saved.
+    """Remove sources one by one: each time the one with the least loss per price saved.
 
-    While there are many, the gains of a model that is trained on `train` tell how much a source is missed.
-    Among the last ten, each removal is tried, and the log loss on `val` tells.
+    While there are many, the loss is estimated by the gains of a model trained on `train`. Among the
+    last ten, each removal is tried, and the log loss on `val` decides.
     """
     needs, trials = Needs(prices), _Trials(train, val, boosting.short(train))
     columns: Index = np.arange(prices.n_features)
@@ -109,7 +109,7 @@ def eliminate(prices: CostTable, train: LabelledRows, val: LabelledRows, boostin
             score, n_removed = _by_gains(needs, trials, columns, sources), int(SHARE * sources.size)
         else:
             score, n_removed = _by_trials(needs, trials, columns, sources), 1
-        # Of equals, the most expensive goes first.
+        # Ties: the most expensive is removed first.
         order = sources[np.lexsort((-needs.saved(columns)[sources], score))]
         for source in order[:n_removed]:
             for smaller in _removals(needs, columns, int(source), order):
@@ -119,7 +119,7 @@ def eliminate(prices: CostTable, train: LabelledRows, val: LabelledRows, boostin
 
 
 def _removals(needs: Needs, columns: Index, source: int, order: Index) -> list[Index]:
-    """Columns that are left when a source goes: first one without each source that is useless without it."""
+    """Columns left after each removal: first without each source that has become useless."""
     useless = np.setdiff1d(needs.paid(columns), needs.paid(needs.without(columns, source)))
     found = []
     for each in [*order[np.isin(order, useless) & (order != source)], source]:
@@ -141,12 +141,12 @@ def _by_trials(needs: Needs, trials: _Trials, columns: Index, sources: Index) ->
         return np.zeros(sources.size)  # there is no choice
     harm = np.array([trials.log_loss(each) for each in left]) - trials.log_loss(columns)
     saved = needs.saved(columns)[sources]
-    # What does no harm is the better removed, the more it saves.
+    # Among harmless removals, the one that saves most is best.
     return np.asarray(np.where(harm > 0, harm / saved, harm * saved))
 
 
 class _Trials:
-    """Models of few rounds for sets of columns; the loss of each set is computed once."""
+    """Short models on sets of columns; the loss of each set is computed once."""
 
     def __init__(self, train: LabelledRows, val: LabelledRows, boosting: Boosting) -> None:
         self._train, self._val, self._boosting = train, val, boosting
@@ -158,7 +158,7 @@ class _Trials:
         return np.asarray(model.booster.feature_importance("gain"), dtype=np.float64)
 
     def log_loss(self, columns: Index) -> float:
-        """Average log loss on validation rows; without columns, that of the shares of the classes."""
+        """Average log loss on validation rows; without columns, that of the class frequencies."""
         key = columns.tobytes()
         if key not in self._known:
             y, weight = self._val.y, self._val.weight

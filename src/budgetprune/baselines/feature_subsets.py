@@ -1,4 +1,4 @@
-"""`FeatureSubsets`: the best sources for a budget, and one LightGBM model on all that they give."""
+"""`FeatureSubsets`: source selection for a budget, and one LightGBM model on the selected features."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from budgetprune.baselines.nested import NestedEstimator, best_within
 
 
 class FeatureSubsets(NestedEstimator):
-    """Classify by LightGBM on a subset of the sources: feature selection, then an ordinary model.
+    """LightGBM classifier on a subset of the sources: feature selection, then an ordinary model.
 
-    Sources are eliminated one after the other: the one that is missed least per price that is saved. While
-    there are many, LightGBM's gains tell how much a source is missed, and an eighth of the sources goes
-    before the next model is trained. Among the last ten, each removal is tried, and the log loss on
-    validation rows tells. Of the nested subsets (1, 2, ..., 10, 12, 14, ... and all sources), the most
+    Sources are eliminated one by one: each time the one with the least loss per price saved. While there
+    are many, the loss is estimated by LightGBM's gains, and an eighth of the sources is removed before
+    the next model is trained. Among the last ten, each removal is tried, and the log loss on validation
+    rows decides. Of the nested subsets (1, 2, ..., 10, 12, 14, ... and all sources), the most
     accurate on validation rows that is within the budget is chosen. Its model is trained on all rows.
 
     Parameters
@@ -21,35 +21,35 @@ class FeatureSubsets(NestedEstimator):
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None means 1 per feature.
     budget : float, optional
-        Most that a prediction may cost. None: the most accurate subset, whatever it costs.
+        Maximum cost of a prediction. None: the most accurate subset, at any cost.
     num_leaves, n_estimators, learning_rate
         As in LightGBM.
     validation_fraction : float, default=0.3
-        Share of the rows that choose; the others train the models that are compared.
+        Share of the rows used to choose; the others train the models that are compared.
     lightgbm_params : dict, optional
         Further parameters of ``LGBMClassifier``, such as ``{"extra_trees": True}``. With a
         ``"class_weight"``, accuracy and log loss on validation rows are weighted by it too.
     random_state : optional
-        Of the division of the rows, and of LightGBM.
+        Seed of the split of the rows, and of LightGBM.
     n_jobs : int, optional
         Threads of LightGBM; None means physical cores, and fewer for small data.
 
     Attributes
     ----------
     order_ : tuple of str
-        Sources that cost something, the most valuable first. Sources that no feature needs are left out.
+        Sources that are not free, the most valuable first, without sources that no feature needs.
     subsets_ : tuple of Subset
         Nested subsets, the smallest first: `sources`, `columns`, `price`, and `accuracy` on validation rows.
     subset_ : Subset
-        The one that is used.
+        Selected subset.
     cost_ : float
         Its price.
     classes_ : array of shape (n_classes,)
 
     Notes
     -----
-    *Sources that are shared.* A removed source takes all features with it that need it, and sources that no
-    other feature needs. Their prices count as saved. Features that need nothing are in every subset; if
+    *Shared sources.* Removing a source also removes all features that need it, and sources that no other
+    feature needs. Their prices count as saved. Features that need nothing are in every subset; if
     there are any, the first subset has only these.
 
     All models are trained on all rows in `fit`, so that `with_budget` trains nothing.

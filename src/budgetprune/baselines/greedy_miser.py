@@ -1,4 +1,4 @@
-"""`GreedyMiser`: boosted trees of low depth that pay for a feature before they use it."""
+"""`GreedyMiser`: boosted shallow trees whose splits are charged for new features."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.losses import Loss
 from budgetprune.problem.checks import at_least_zero
 
-# The share of a class that has no weight must have a logarithm.
+# Keeps the logarithm finite for classes without weight.
 _LEAST_SHARE = 1e-9
 
 
 class _Miser(PricedBoosting, BaseEstimator):  # type: ignore[misc]
-    """Boosted trees, whatever their loss."""
+    """Base class of the classifier and the regressor."""
 
     def __init__(
         self,
@@ -86,54 +86,54 @@ class _Miser(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _begin(self, rows: TrainingRows) -> Boosting:
-        """Say what is learned, and from which scores boosting begins."""
+        """Return the loss, the targets and the initial scores."""
         raise NotImplementedError
 
 
 class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ignore[misc]
-    """Boost trees of low depth on logistic loss; a split pays for features that are new.
+    """Boosted shallow trees with logistic loss; splits are charged for new features.
 
-    Each tree approximates the gradient: what is left of the class, 1 or 0, beside its probability. A split
-    lowers the mean squared error of that, over all rows, by more than lambda times the cost of what it needs
-    that earlier trees did not use, or it is not made; among those that are, the one with the largest
-    difference is. What a split has paid for is free for all later ones. With more than two classes, there is
-    one ensemble for each, with a tree in every round; they share what is paid for.
+    Each tree approximates the gradient: the class, 1 or 0, minus its probability. A split must lower the
+    mean squared error, over all rows, by more than lambda times the cost of the sources that it needs and
+    that are not paid for yet. The split with the largest difference is made. Sources that a split has
+    paid for are free for all later ones. With more than two classes, there is one ensemble per class,
+    with a tree in every round; they share the sources paid for.
 
     Parameters
     ----------
     n_estimators : int
         Rounds of boosting.
     learning_rate : float
-        What each tree's answers are multiplied by.
+        Factor on the values of each tree.
     max_depth : int or None
     cost_weight : float
-        lambda: how much a unit of cost is worth, in units of mean squared residual.
+        lambda: mean squared residual per unit of cost.
     costs : None, number, array-like, mapping, table or FeatureCosts
         What features cost; None means 1 for each. A feature costs what the sources that it needs cost, as far
         as no earlier tree, and no earlier split of the same tree, has used them: so a source that features
         share is charged with the first of them.
     max_bins : int
-        From 2 to 255: into how many bins the values of a feature are divided.
+        Maximum number of bins per feature, from 2 to 255.
     min_samples_leaf : int
-        Rows that a leaf has at least.
+        Minimum number of rows in a leaf.
     random_state : int, RandomState instance or None
-        Decides between splits that are equally good.
+        Breaks ties between splits.
 
     Attributes
     ----------
     forest_ : Forest
-        The trees. `Forest.from_model` knows this estimator, so that it can be pruned further.
+        The trees. `Forest.from_model` accepts this estimator, so that it can be pruned further.
     n_features_in_ : int
     feature_names_in_ : array
         If X has names.
 
     Notes
     -----
-    Trees grow level by level. A leaf's answer is the Newton step of its rows, as in gradient boosting: their
-    mean residual, if the loss is squared.
+    Trees grow level by level. The value of a leaf is the Newton step of its rows, as in gradient
+    boosting: their mean residual, for squared loss.
 
-    Missing values (NaN) have a bin of their own: a split sends them to whichever side is better, or parts
-    them from all others; where none was missing in training, they go with the majority.
+    Missing values (NaN) have a separate bin: a split sends them to the better side, or separates them
+    from all others. If none was missing in training, they go with the majority.
 
     References
     ----------
@@ -155,10 +155,9 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ign
 
 
 class GreedyMiserRegressor(RegressorMixin, _Miser):  # type: ignore[misc]
-    """Boost trees of low depth on squared loss; a split pays for features that are new.
+    """Boosted shallow trees with squared loss; splits are charged for new features.
 
-    Parameters, attributes and everything else are as for `GreedyMiser`, but what trees approximate are the
-    residuals of a target.
+    Parameters and attributes are as for `GreedyMiser`, but trees approximate the residuals of a target.
     """
 
     def _begin(self, rows: TrainingRows) -> Boosting:

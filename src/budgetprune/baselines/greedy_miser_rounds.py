@@ -1,4 +1,4 @@
-"""Rounds of gradient boosting, with trees that know what features cost."""
+"""Gradient boosting rounds with cost-aware trees."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from budgetprune.forest.topology import sum_of_leaves
 from budgetprune.losses import Loss, derivatives
 from budgetprune.problem.gains import NewtonSums, split_gains
 
-# Rows that are as good as certain have no curvature to divide by; a step of theirs stays within reason.
+# Lower bound of the curvature: limits the steps of rows with probabilities near 0 or 1.
 _LEAST_CURVATURE = 1e-6
 
 _NO_TABLE = np.empty(0)
 
 
 class Boosting(NamedTuple):
-    """What boosting is about.
+    """Boosting problem: loss, targets and initial scores.
 
     Attributes
     ----------
-    loss : what is to be small
+    loss : loss to minimise
     target : number of each row's class, or for regression its target
     base : the score of each output before the first tree
     classes : array, or None for regression
@@ -44,13 +44,13 @@ class Boosting(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """How far a node goes: a Newton step, shrunken."""
+    """Node values: Newton steps times the learning rate."""
 
     learning_rate: float
     n_outputs: int
 
     def of(self, sums: NDArray[np.float64], curvature: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Answer of each node, for sums of weights and weighted residuals, and of weighted curvatures.
+        """Value of each node, from sums of weights, weighted residuals and weighted curvatures.
 
         Scores of several classes have one degree of freedom too many, which makes a step too long by that.
         """
@@ -70,7 +70,7 @@ def boost(
     n_rounds: int,
     random: np.random.RandomState,
 ) -> Forest:
-    """Grow one tree per output and round, each on the residuals that all rounds before have left."""
+    """Grow one tree per output and round, each on the residuals of all earlier rounds."""
     n_outputs = boosting.base.size
     steps = Steps(learning_rate, n_outputs)
     X, target, weight = rows.X, boosting.target, np.ones(len(rows.X))
@@ -102,7 +102,7 @@ def _planted(
     bins: Bins,
     steps: Steps,
 ) -> tuple[Forest, NewtonSums]:
-    """Make a forest of the trees, and add up the derivatives of the loss at all of its nodes."""
+    """Make a forest of the trees, and sum the derivatives of the loss at all of its nodes."""
     planted = plant_grown(trees, bins)
     sums = planted.table["sums"]
     curvature = sum_of_leaves(planted.fields["right"], at_leaves[planted.order])

@@ -1,4 +1,4 @@
-"""GreedyPrune, the paper's own rival: sources go one after the other, with all that hangs below them."""
+"""GreedyPrune, the paper's baseline: greedy removal of sources, with the subtrees below their splits."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from budgetprune.problem import PruningProblem
 from budgetprune.problem.pairs import Walk, rows_of_use, uses_of_source, walk_by_source
 from budgetprune.utils.jit import njit
 
-# Errors that differ by less than this fraction of the largest one are the same: sums are rounded.
+# Errors that differ by less than this fraction of the largest one count as equal (rounding).
 _ROUNDING = 1e-12
 
 _BITS = 64  # sources in a word
 
 
 def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> PruningCurve:
-    """Take sources away from a forest one by one: each time the one that saves most for the error it adds.
+    """Remove sources from a forest one by one: each time the one that saves most per error added.
 
-    A step makes a leaf of every split that needs the source, in all trees. That adds the error of the leaves
-    that are new, and saves what rows paid for the source, and for others that they needed below it only.
-    First go sources whose removal adds no error, or lowers it, the most saving one before the others.
+    A step makes a leaf of every split that needs the source, in all trees. That adds the error of the new
+    leaves. It saves the cost of the source, and of others that rows needed only below it. Sources whose
+    removal adds no error, or lowers it, are removed first, in order of the cost saved.
 
     Parameters
     ----------
     problem : PruningProblem
         Its costs, on its rows, are saved; its node errors are added. The paper's are ``error="in-bag"``.
     max_steps : int, optional
-        By default until no split is left that costs anything.
+        By default, until all splits left are free.
 
     Returns
     -------
     curve : PruningCurve
-        Its parameter is the number of steps; `removed` has the name of the source that goes in each.
+        Its parameter is the number of steps; `removed` has the name of the source removed in each.
 
     Notes
     -----
-    All sources are tried in one walk over the first uses: a step takes time in proportion to the incidences
-    that are left, once for every 64 sources.
+    All sources are tried in one pass over the first uses: a step takes time in proportion to the
+    incidences left, once for every 64 sources.
     """
     if not isinstance(problem, PruningProblem):
         raise InvalidInputError(
@@ -74,15 +74,15 @@ def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> Pruni
 
 
 class GreedyPrune(GrownForest):
-    """Prune a forest source by source, the one that saves most for the error it adds before the others.
+    """Prune a forest greedily, source by source: each time the one that saves most per error added.
 
     Parameters
     ----------
     estimator : estimator, optional
-        What is grown and pruned, as in `budgetprune.BudgetPruneClassifier`; frozen, it is only pruned. None
-        means ``RandomForestClassifier()``.
+        Ensemble to grow and prune, as in `budgetprune.BudgetPruneClassifier`; frozen, it is only pruned.
+        None means ``RandomForestClassifier()``.
     max_steps : int, optional
-        At most this many sources go.
+        Maximum number of sources removed.
     budget : float, optional
         Steps end once the average (full) cost of a row is within it. Without `max_steps` and `budget`, they
         end before the first one after which the training error is above that of the whole forest.
@@ -95,9 +95,9 @@ class GreedyPrune(GrownForest):
     ----------
     estimator_ : the fitted estimator, not pruned
     curve_ : PruningCurve
-        All steps, those that were not taken as well (up to `max_steps`).
+        All steps (up to `max_steps`), including those not taken.
     n_steps_ : int
-        How many were taken.
+        Number of steps taken.
     forest_ : Forest
     classes_ : array of shape (n_classes,), for classifiers
     """
@@ -122,7 +122,7 @@ class GreedyPrune(GrownForest):
         Parameters
         ----------
         X, y : array-like
-            Training rows: they grow the trees and count errors. (A frozen estimator knows its errors.)
+            Training rows, used to grow the trees and count errors. (A frozen estimator has its errors.)
         sample_weight : array-like, optional
         X_cost : array-like, optional
             Rows that count costs; by default the training rows.
@@ -162,7 +162,7 @@ class GreedyPrune(GrownForest):
 def _best_source(
     saved: NDArray[np.float64], added: NDArray[np.float64], sources: NDArray[np.int32], most_noise: float
 ) -> int:
-    """Pick from the sources that are left; of those that are equally good, the first one."""
+    """Select the best of the sources left; the first one on ties."""
     left = np.unique(sources)
     free = left[added[left] <= most_noise]
     if free.size:
@@ -173,7 +173,7 @@ def _best_source(
 def _error_added(
     problem: PruningProblem, keep: NDArray[np.bool_], alive: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """What each source's removal adds to the error: all that the splits gain at and below its first uses."""
+    """Error added by each source's removal: the gains of the splits at and below its first uses."""
     forest = problem.forest
     gain = gains_below(forest.right, keep, problem.lost_gain) / problem.denominator[forest.tree_of_node]
     gained, source = gain[problem.use_node[alive]], problem.use_source[alive]
@@ -183,7 +183,7 @@ def _error_added(
 def _cost_saved(
     problem: PruningProblem, walk: Walk, alive: NDArray[np.bool_], paths: NDArray[np.uint64]
 ) -> NDArray[np.float64]:
-    """What each source's removal saves in average cost."""
+    """Average cost saved by each source's removal."""
     price, weight = problem.costs.price, problem.row_weight
     per_word = [
         cost_saved(walk, alive, paths[word], price, weight, _BITS * word) for word in range(len(paths))
@@ -199,7 +199,7 @@ def sources_on_path(
     needs: NDArray[np.int32],
     n_words: int,
 ) -> NDArray[np.uint64]:
-    """Collect what a row has to pay before it is past each node, as bits, of shape (n_words, n_nodes)."""
+    """Collect the sources needed to pass each node, as bits, of shape (n_words, n_nodes)."""
     paths = np.zeros((n_words, parent.size), dtype=np.uint64)
     for h in range(parent.size):
         if parent[h] >= 0:
@@ -214,7 +214,7 @@ def sources_on_path(
 def gains_below(
     right: NDArray[np.int32], keep: NDArray[np.bool_], gain: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Add up the gains of the splits that are left at and below each node."""
+    """Sum the gains of the splits left at and below each node."""
     total = np.zeros(gain.size)
     for h in range(gain.size - 1, -1, -1):
         if keep[h]:
@@ -231,7 +231,7 @@ def cost_saved(
     row_weight: NDArray[np.float64],
     first: int,
 ) -> NDArray[np.float64]:
-    """What the removal of each of 64 sources saves, from `first` on."""
+    """Cost saved by the removal of each of 64 sources, from `first` on."""
     saved = np.zeros(_BITS)
     for s in range(price.size):
         cost_of_source_saved(saved, walk, alive, path, price[s], row_weight, s, first)
@@ -249,10 +249,10 @@ def cost_of_source_saved(
     s: int,
     first: int,
 ) -> None:
-    """Add what each removal saves of what rows pay for source `s`.
+    """Add the cost of source `s` that each removal saves.
 
-    A row no longer pays for `s` if the removed source is on the way to every first use of `s` that the row
-    comes to, in whatever tree: the sources for which that holds are the intersection of all these ways.
+    A row no longer pays for `s` if the removed source is on the path to every first use of `s` that the
+    row reaches, in any tree. These sources are the intersection of all these paths.
     """
     n_rows = row_weight.size
     common = np.full(n_rows, ~np.uint64(0))
@@ -263,7 +263,7 @@ def cost_of_source_saved(
             for i in rows_of_use(walk, k):
                 common[i] &= way
                 pays[i] = True
-    # Nearly always `s` itself is all that is common, so it is set aside before bits are looked at one by one.
+    # Nearly always `s` itself is the only common source, so it is handled before the loop over bits.
     own = np.uint64(1) << np.uint64(s - first) if first <= s < first + _BITS else np.uint64(0)
     for i in range(n_rows):
         if not pays[i]:
