@@ -58,6 +58,7 @@ check: $(VENV)/installed-check ## ruff, ruff format, mypy (strict)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/installed-check ## fix what ruff can fix
 	$(BIN)/ruff check --fix .
