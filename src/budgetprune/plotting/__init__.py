@@ -1,4 +1,4 @@
-"""Pictures in scikit-learn's manner: a display is made from what was fitted, and plots itself on any axes.
+"""Displays in the style of scikit-learn: created from a fitted estimator, drawn on any axes.
 
 Needs the extra ``budgetprune[plot]``.
 """

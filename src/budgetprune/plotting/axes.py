@@ -1,4 +1,4 @@
-"""Axes to plot on."""
+"""Helper for matplotlib axes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
-    """The given axes, or those of a new figure of pyplot's, as scikit-learn's displays do."""
+    """Return the given axes, or those of a new pyplot figure, like scikit-learn's displays."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:

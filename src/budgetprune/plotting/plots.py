@@ -1,4 +1,4 @@
-"""Pictures of trade-offs: what each budget buys. Needs the extra ``budgetprune[plot]``."""
+"""Plots of cost-error trade-offs. Needs the extra ``budgetprune[plot]``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ INK, BLUE, GREY, RED = "#22303c", "#1f6fb4", "#9aa7b3", "#d1495b"
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Cost and error of the points of a model, counted on one set of rows.
+    """Cost and error of the points of a model on one set of rows.
 
     Attributes
     ----------
     name : str
-        What the model is called.
+        Name of the model.
     cost, error : float64 arrays of shape (n_points,)
-        Average cost of a row, and share of wrong predictions.
+        Average cost per row, and error rate.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Purchases:
-    """What rows buy along a curve.
+    """Sources acquired at each point of a curve.
 
     Attributes
     ----------
@@ -64,22 +64,23 @@ def save_trade_off(
     title: str,
     unit: str,
 ) -> None:
-    """Draw error against cost, and below it what the chosen point buys, and write it as a PNG.
+    """Plot error against cost, and the sources acquired at the chosen point, to a PNG file.
 
     Parameters
     ----------
     file : path of the PNG
     curve : Curve
-        The model that counts.
+        The model of interest.
     chosen : int
-        The point of it that was picked.
+        Index of the chosen point.
     purchases : Purchases
-        Of the points of `curve`.
+        Sources acquired at the points of `curve`.
     beside : Curve
-        Another model, drawn in the background.
-    full : name, cost and error of a model that buys everything
+        Model to compare with, drawn in the background.
+    full : tuple of (name, cost, error)
+        A model that acquires all sources.
     title, unit : str
-        What it is, and in what costs are counted.
+        Title of the figure, and unit of cost.
     """
     figure = new_figure((9.5, 7.5))
     above, below = figure.subplots(2, 1, height_ratios=[3, 2])
@@ -92,7 +93,7 @@ def save_trade_off(
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
-    """Make a figure of some inches that draws into memory: no window system, no global state of pyplot."""
+    """Create an in-memory figure, without a window system or pyplot's global state. Size in inches."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -112,7 +113,7 @@ def _draw_errors(
     name, full_cost, full_error = full
     axes.plot(full_cost, 100 * full_error, "D", color=INK, markersize=9, label=name)
     axes.axhline(100 * full_error, color=INK, linewidth=0.8, linestyle=":", zorder=0)
-    # Guessing may be many times worse than the full model; the interesting part should fill the picture.
+    # Cut off errors far above the full model's, so that the relevant range fills the plot.
     interesting = max(full_error, curve.error[chosen], curve.error.min() + 0.01)
     top = 100 * min(1.1 * curve.error.max(), 3.5 * interesting)
     cost, error = float(curve.cost[chosen]), 100 * float(curve.error[chosen])
@@ -139,7 +140,7 @@ def _draw_errors(
 
 
 def _draw_purchases(axes: Axes, chosen: int, purchases: Purchases) -> None:
-    """Draw a bar per source: the share of the rows that buy it; what most rows buy is on top."""
+    """Draw the share of rows that acquire each source, most frequent on top."""
     share = purchases.share[chosen]
     order = np.lexsort((-purchases.price, share))
     axes.barh(np.arange(order.size), 100 * share[order], color=BLUE, height=0.7)
@@ -160,6 +161,6 @@ def _style(color: str, width: float, marker: float) -> dict[str, Any]:
 
 
 def tidy(axes: Axes) -> None:
-    """Leave out lines that say nothing."""
+    """Hide the top and right spines."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK)

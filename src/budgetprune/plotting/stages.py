@@ -1,4 +1,4 @@
-"""`StagesDisplay`: where rows of a staged model stop."""
+"""Display of the stages at which rows of a staged model stop."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from budgetprune.staged import StageShares
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Sources of a stage that are named; the rest is counted.
+# Sources named per stage; the rest is counted.
 N_NAMED = 3
 
 
 class StagesDisplay:
-    """Show what each stage of a staged model buys, how many rows reach it, and how many stop there.
+    """Display of a staged model's stages: sources, rows that reach each stage, rows that stop.
 
-    Made by `from_estimator`.
+    Create it with `from_estimator`.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class StagesDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default, those of a new figure.
+            Default: axes of a new figure.
         **bar
-            For the bars (`Axes.barh`).
+            Passed to `Axes.barh`.
         """
         ax = axes_or_new(ax)
         place = np.arange(len(self.stages))[::-1]
@@ -81,7 +81,7 @@ class StagesDisplay:
         ax.set_xlabel("share of the rows (%)", color=INK)
         cost = sum(stage.stops * stage.cost for stage in self.stages)
         ax.set_title(f"average cost {cost:.4g}", loc="left", fontsize=10)
-        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # bars are everywhere
+        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # bars fill the axes
         ax.grid(axis="x", color="#e9ecef", linewidth=0.8)
         ax.set_axisbelow(True)
         tidy(ax)
@@ -90,7 +90,7 @@ class StagesDisplay:
 
 
 def _label(stage: StageShares) -> str:
-    """Name what a stage buys, with its price."""
+    """Return the sources of a stage and their price."""
     if not stage.sources:
         return "nothing bought"
     more = len(stage.sources) - N_NAMED

@@ -1,4 +1,4 @@
-"""`TradeoffDisplay`: what each budget buys."""
+"""Display of score or error against cost."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from budgetprune.staged import BudgetClassifier, BudgetRegressor
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# One colour per curve; the first is ours.
+# One colour per curve.
 COLOURS = (RED, "#1f6fb4", "#2b8a3e", "#7048e8", "#e8590c", "#0b7285")
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points of one trade-off.
+    """Points of one trade-off curve.
 
     Attributes
     ----------
     cost, value : float64 arrays of shape (n_points,)
-        Average cost of a prediction, and what it is worth: a score, or an error.
+        Average cost of a prediction, and its score or error.
     unpruned : (cost, value) or None
-        The whole forest.
+        The unpruned forest.
     chosen : (cost, value) or None
-        The point that was picked.
+        The chosen point.
     """
 
     cost: NDArray[np.float64]
@@ -46,15 +46,15 @@ class Curve:
 
 
 class TradeoffDisplay:
-    """Show score or error against cost, so that a person can choose a budget.
+    """Display of score or error against cost, to choose a budget.
 
-    Made by `from_estimator` or `from_paths`.
+    Create it with `from_estimator` or `from_paths`.
 
     Parameters
     ----------
     curves : mapping from names to Curve
     value_name, cost_name : str
-        What the axes are called.
+        Axis labels.
 
     Attributes
     ----------
@@ -88,18 +88,18 @@ class TradeoffDisplay:
         ax: Axes | None = None,
         **line: Any,
     ) -> Self:
-        """Plot what other budgets of a fitted estimator would buy.
+        """Plot the trade-off of a fitted estimator over its budgets.
 
         Parameters
         ----------
         estimator : BudgetClassifier, BudgetRegressor, BudgetPruneClassifier or BudgetPruneRegressor, fitted
         X, y : array-like, optional
-            Rows to judge by: then `n_points` budgets are tried in full (`with_budget`; a pruned model refits
-            its leaves, which takes a while). Without them, the estimator's own `tradeoff_` is shown, which
-            was cross-fitted.
+            Evaluation data. If given, `n_points` budgets are evaluated on it with `with_budget`, which is
+            slow for pruned models because their leaves are refitted. If None, the estimator's cross-fitted
+            `tradeoff_` is plotted.
         n_points : int, default=10
         name : str, optional
-            What the curve is called; by default the estimator's class.
+            Label of the curve. Default: class name of the estimator.
         ax, **line : see `plot`
         """
         check_is_fitted(estimator)
@@ -114,7 +114,7 @@ class TradeoffDisplay:
         else:
             budgets = tradeoff.cost[evenly_spaced(tradeoff.cost, n_points)]
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", BudgetWarning)  # the last point may buy nothing, as one sees
+                warnings.simplefilter("ignore", BudgetWarning)  # the last point may acquire nothing
                 others = [_on_rows(estimator.with_budget(float(budget)), X, y) for budget in budgets]
             cost, score = np.array(others, dtype=np.float64).T
             curve = Curve(cost, score, chosen=_on_rows(estimator, X, y))
@@ -133,10 +133,10 @@ class TradeoffDisplay:
         ax: Axes | None = None,
         **line: Any,
     ) -> Self:
-        """Plot the points of paths: average error of the trees against average full cost.
+        """Plot paths: average error of the trees against average full cost.
 
-        Both are those of the problems that the paths come from, so that paths are comparable whose problems
-        have the same error estimate and the same rows.
+        Error and cost are those of each path's problem. Paths are comparable if their problems have the same
+        error estimate and the same rows.
 
         Parameters
         ----------
@@ -161,9 +161,9 @@ class TradeoffDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default, those of a new figure.
+            Default: axes of a new figure.
         **line
-            For the lines (`Axes.plot`), e.g. ``linestyle="--"``.
+            Passed to `Axes.plot`, e.g. ``linestyle="--"``.
         """
         ax = axes_or_new(ax)
         self.lines_ = {}
@@ -197,7 +197,7 @@ def _is_staged(estimator: Any) -> bool:
 
 
 def _chosen_point(estimator: Any) -> int:
-    """Number of the point of the trade-off that is in use."""
+    """Return the index of the trade-off point in use."""
     if _is_staged(estimator):
         return int(estimator.model_.point)
     return int(np.abs(estimator.tradeoff_.lam - estimator.lambda_).argmin())

@@ -1,4 +1,4 @@
-"""`FeatureUsageDisplay`: who buys what, before and after pruning."""
+"""Display of acquired sources before and after pruning."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class FeatureUsageDisplay:
-    """Show the share of examples that acquire each source, before and after pruning.
+    """Display of the share of rows that acquire each source, before and after pruning.
 
-    Made by `from_estimator` or `from_forests`.
+    Create it with `from_estimator` or `from_forests`.
 
     Parameters
     ----------
     source_names : sequence of str
     price : array-like of shape (n_sources,)
     before, after : array-like of shape (n_sources,)
-        Shares of the rows that acquire each source.
+        Share of the rows that acquire each source.
 
     Attributes
     ----------
@@ -53,13 +53,12 @@ class FeatureUsageDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, *, n_sources: int | None = 25, ax: Axes | None = None, **bar: Any
     ) -> Self:
-        """Compare a fitted estimator with the ensemble that it was pruned from.
+        """Compare a fitted estimator with its unpruned ensemble.
 
         Parameters
         ----------
         estimator : BudgetPruneClassifier or BudgetPruneRegressor, fitted
-            With ``counting="decided"``, its sources are those that are acquired until predictions are
-            decided.
+            With ``counting="decided"``, only sources acquired before the decision count.
         X : rows whose sources are counted
         n_sources, ax, **bar : see `plot`
         """
@@ -96,19 +95,19 @@ class FeatureUsageDisplay:
         return cls(prices.source_names, prices.price, *shares).plot(ax, n_sources=n_sources, **bar)
 
     def plot(self, ax: Axes | None = None, *, n_sources: int | None = 25, **bar: Any) -> Self:
-        """Draw a pair of bars for each source, those that most money goes to after pruning on top.
+        """Draw a pair of bars for each source, highest total cost after pruning on top.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            By default, those of a new figure.
+            Default: axes of a new figure.
         n_sources : int or None, default=25
-            Show this many only; None shows all.
+            Maximum number of sources shown; None shows all.
         **bar
-            For the bars (`Axes.barh`).
+            Passed to `Axes.barh`.
         """
         ax = axes_or_new(ax)
-        # Equal sums of money, none above all, are told apart by what was bought before.
+        # Ties in cost after pruning, zero above all, are broken by the cost before.
         order = np.lexsort((self.before * self.price, self.after * self.price))
         order = order[-n_sources:] if n_sources else order
         place = np.arange(order.size)
@@ -126,7 +125,7 @@ class FeatureUsageDisplay:
         ax.set_xlabel("share of examples that acquire it (%)", color=INK)
         spent = [float(share @ self.price) for share in (self.before, self.after)]
         ax.set_title(f"average cost {spent[0]:.4g} before, {spent[1]:.4g} after", loc="left", fontsize=10)
-        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # bars are everywhere
+        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # bars fill the axes
         ax.grid(axis="x", color="#e9ecef", linewidth=0.8)
         ax.set_axisbelow(True)
         tidy(ax)

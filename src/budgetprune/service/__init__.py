@@ -1,4 +1,4 @@
-"""A predictor behind HTTP: values in, a decision or the next source out, and nothing is remembered.
+"""Stateless HTTP service for a predictor: values in, a decision or the next source out.
 
 Needs the extra ``budgetprune[serve]``.
 """

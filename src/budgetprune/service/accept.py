@@ -1,4 +1,4 @@
-"""Accept connections, as many as there is room for."""
+"""Accept connections up to a limit."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from collections.abc import Callable, Collection
 
 from budgetprune.service.connection import Connection, Shared
 
-# Connections that the system keeps until they are accepted, and those that are accepted at once.
+# Length of the listen backlog, and number of connections accepted per wake-up.
 BACKLOG, BURST = 2048, 64
-# Seconds that a client may keep a place without a complete request while others need one.
+# Seconds a connection may stay open without a complete request when the limit is reached.
 PATIENCE = 1.0
-# Seconds until accepting is tried again, if the system has no descriptors left.
+# Seconds until accepting is retried when descriptors or places run out.
 PAUSE = 0.05
-# Seconds until accepting is tried again at the end, if all places are taken.
+# Seconds until accepting is retried during shutdown when all places are taken.
 TICK = 0.005
 
 
 class Acceptor:
-    """Accept connections on one socket while there is room.
+    """Accept connections on one socket, up to a limit.
 
-    Beyond the limit, connections wait in the backlog of the system until there is room again. Room is made
-    by closing connections that have waited longest for their client.
+    Beyond the limit, connections wait in the listen backlog. To make room, the connections that have waited
+    longest for their client are closed.
 
     Parameters
     ----------
     listener : socket
-        Bound; it is closed by `close`.
+        Bound socket; `close` closes it.
     make : callable
-        Makes the protocol of a connection.
+        Creates the protocol of a connection.
     opened : collection
-        Connections that are open.
+        Open connections.
     shared : Shared
-        State of these connections.
+        State shared by these connections.
     most : int
-        How many may be open at one time.
+        Maximum number of open connections.
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class Acceptor:
         self._resume()
 
     async def accept_arrived(self, until: float) -> None:
-        """Accept all that has arrived so far, and read what it has sent.
+        """Accept all connections in the backlog and read the data they have sent.
 
         Parameters
         ----------
         until : float
-            Time of the event loop. Until then, connections that find no room wait for others to be answered.
+            Deadline, in event loop time. Until then, connections beyond the limit wait for a place.
         """
         left = BACKLOG
         while left > 0:
@@ -77,7 +77,7 @@ class Acceptor:
             await asyncio.sleep(0 if n_accepted else TICK)
 
     async def close(self, until: float) -> None:
-        """Accept what has arrived, as `accept_arrived` does, and then no more."""
+        """Accept the connections in the backlog, then close the listening socket."""
         await self.accept_arrived(until)
         self._pause()
         self._listener.close()
@@ -93,14 +93,14 @@ class Acceptor:
         self._loop.add_reader(self._listener.fileno(), self._accept, BURST)
 
     def _pause(self, seconds: float | None = None) -> None:
-        """Stop accepting, for some time or for good."""
+        """Stop accepting, for `seconds` or permanently."""
         self._loop.remove_reader(self._listener.fileno())
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None if seconds is None else self._loop.call_later(seconds, self._make_room)
 
     def _accept(self, most: int) -> tuple[int, bool]:
-        """Accept up to `most` connections; return how many were accepted, and whether that was all."""
+        """Accept up to `most` connections; return the number accepted and whether the backlog is empty."""
         for n_accepted in range(most):
             if len(self._open) + len(self._starting) >= self._most:
                 self._pause(PAUSE)
@@ -118,7 +118,7 @@ class Acceptor:
         return most, False
 
     async def _start(self, found: socket.socket) -> None:
-        with contextlib.suppress(OSError):  # it may have gone already
+        with contextlib.suppress(OSError):  # the client may have disconnected
             found.setblocking(False)
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await self._loop.connect_accepted_socket(self._make, found)

@@ -1,4 +1,4 @@
-"""`create_app`: the routes of the service."""
+"""The routes of the service."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ STEP_BATCH, DECIDE_BATCH = "/v1/batch", "/v1/batch/decide"
 MODEL, HEALTH, METRICS = "/v1/model", "/healthz", "/metrics"
 ENDPOINTS = (STEP, DECIDE, STEP_BATCH, DECIDE_BATCH, MODEL, HEALTH, METRICS)
 
-# Bytes of a body that is parsed and answered at once; a longer one waits for its turn.
+# Bodies up to this many bytes are answered immediately; larger ones take turns.
 SMALL = 16 * KIB
-# Answers that are written at once.
+# Answers serialized between two yields.
 ROWS_AT_ONCE = 50
 SHOWN_BAD_ROWS = 5
 
@@ -58,11 +58,11 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 class Direct(APIRoute):
-    """A route whose function gets the request and returns the response, without anything in between.
+    """A route whose endpoint takes the request and returns the response, bypassing FastAPI's handler.
 
-    What FastAPI does there took 30 of the 55 microseconds that an empty request spent in the app. Bodies are
-    read by functions of our own, which know this model's features; the document says the same, and fuzzing
-    compares the two.
+    FastAPI's handler took 30 of the 55 microseconds that an empty request spent in the app. Bodies are parsed
+    by `budgetprune.service.bodies`, which knows the model's features. Fuzz tests compare the parser with the
+    OpenAPI document.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -74,26 +74,26 @@ class Direct(APIRoute):
 def create_app(
     predictor: BudgetPredictor, limits: Limits | None = None, *, hosts: Hosts | None = None
 ) -> FastAPI:
-    """Put a predictor behind HTTP.
+    """Create the ASGI app that serves a predictor.
 
     Parameters
     ----------
     predictor : BudgetPredictor
     limits : Limits, optional
-        How much one request may ask for.
+        Limits on the size of a request.
     hosts : Hosts, optional
-        Names that requests may call the service by. None: any.
+        Accepted ``Host`` headers. None accepts all.
 
     Returns
     -------
     app : FastAPI
-        Any ASGI server can run it. It keeps no state but its counters.
+        Runs on any ASGI server. Its only state is its metrics.
     """
     limits = limits or Limits()
     catalogue = Catalogue(predictor)
     dialogue = Dialogue(predictor, catalogue)
     metrics = Metrics(catalogue, ENDPOINTS)
-    # The pages for people would load scripts from elsewhere.
+    # FastAPI's HTML pages would load scripts from a CDN.
     app = FastAPI(
         title="budgetprune",
         version=version("budgetprune"),
@@ -170,7 +170,7 @@ def _post(app: FastAPI, path: str, handler: Any, schema: str, answer: Any, summa
 
 
 def _answer_all(raw: bytes, ask: Question, limits: Limits, metrics: Metrics) -> Generator[None, None, bytes]:
-    """Answer each row; any that is wrong spoils the whole batch, and the first few are named."""
+    """Answer each row. Any invalid row rejects the batch; the error lists the first few."""
     answers: list[Answer] = []
     refusals: list[RefusedError] = []
     for i, row in enumerate(parse_rows(raw, limits)):
@@ -193,7 +193,7 @@ def _answer_all(raw: bytes, ask: Question, limits: Limits, metrics: Metrics) -> 
 
 
 def _together(refusals: list[RefusedError]) -> RefusedError:
-    """One refusal for a few rows."""
+    """Combine the errors of several rows into one."""
     told = [f"{(refusal.where or '').partition('.')[0]}: {refusal}" for refusal in refusals]
     return RefusedError(INVALID, " ".join(told), refusals[0].where)
 
@@ -215,9 +215,9 @@ def _add_state(app: FastAPI, description: bytes, metrics: Metrics) -> None:
 
 
 def _answer_head(app: FastAPI, path: str) -> None:
-    """Let HEAD have the answer of GET; the server leaves the body away.
+    """Let HEAD return the response of GET; the server omits the body.
 
-    FastAPI would give both methods the same operation ID, and warn about that.
+    FastAPI would give both methods the same operation ID and emit a warning.
     """
     document = app.openapi()["paths"][path]
     responses = {

@@ -1,6 +1,6 @@
-"""From the bytes of a request to what a predictor takes: strictly, and within limits.
+"""Strict parsing of request bodies, within limits.
 
-Names, types and sizes of values are the predictor's business; here is what comes before.
+The predictor validates the names, types and ranges of values; this module checks the structure.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from budgetprune.utils.limits import Limits
 
 Body = dict[str, Any]
 
-# Lists and objects of a row: itself, values, known, acquired, unavailable.
+# Lists and objects in a row: the row, values, known, acquired, unavailable.
 CONTAINERS_OF_A_ROW = 5
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class Bodies:
-    """Receive bodies, and bound how much memory all of them take together."""
+    """Receive bodies and limit their total memory."""
 
     def __init__(self, limits: Limits) -> None:
         self._most = limits.all_bodies
         self._held = 0
 
     async def receive(self, request: Request, limit: int) -> bytes:
-        """Receive a body of at most `limit` bytes. It counts until `release` is called."""
+        """Receive a body of at most `limit` bytes. It counts towards the total until `release`."""
         content_type = request.headers.get("content-type", "")
         if content_type.partition(";")[0].strip().lower() != JSON:
             raise RefusedError(
@@ -72,7 +72,7 @@ class Bodies:
             raise
 
     def release(self, raw: bytes) -> None:
-        """Forget a body that was received."""
+        """Stop counting a received body."""
         self._held -= len(raw)
 
 
@@ -92,7 +92,7 @@ def parse(raw: bytes, limits: Limits) -> Any:
 
 
 def parse_rows(raw: bytes, limits: Limits) -> Iterator[Any]:
-    """Parse a batch. What is around the rows is checked before the first row is parsed."""
+    """Parse a batch. The enclosing object is checked before the first row is parsed."""
     row_ends = np.empty(limits.batch_rows, dtype=np.int64)
     sizes = measure(raw, row_ends)
     _check_depth(sizes.depth, limits)
@@ -130,7 +130,7 @@ def _rows(raw: bytes, begin: int, ends: list[int], limits: Limits) -> Iterator[A
 
 def _parse(raw: bytes, where: str) -> Any:
     try:
-        # The parser knows no NaN, no infinity, and no number that would become one.
+        # The parser rejects NaN, infinity and numbers that overflow.
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise RefusedError(NOT_JSON, f"{_the(where)} is not valid JSON: {error}.", where) from None
@@ -152,9 +152,9 @@ def _check_containers(n: int, limit: int) -> None:
         raise RefusedError(TOO_LARGE, message, "body")
 
 
-# --- What is in a body --------------------------------------------------------------------------------------
-# All is flat before the predictor sees it: its messages show values, and Python cannot show a nest of a
-# thousand lists.
+# --- Fields of a body ---------------------------------------------------------------------------------------
+# Only flat values reach the predictor. Its messages include values, and Python cannot format a thousand
+# nested lists.
 
 
 def as_object(value: Any, where: str) -> Body:
@@ -165,7 +165,7 @@ def as_object(value: Any, where: str) -> Body:
 
 
 def check_fields(body: Body, fields: frozenset[str], required: str, where: str) -> None:
-    """Require a field, and refuse those that nobody knows."""
+    """Require one field and reject unknown fields."""
     if not body.keys() <= fields:
         names = body.keys() - fields
         unknown = listed(map(repr, nsmallest(5, names)))
@@ -178,7 +178,7 @@ def check_fields(body: Body, fields: frozenset[str], required: str, where: str) 
 
 
 def values_of(body: Body, field: str, where: str) -> Body | None:
-    """Values by feature, if the field is there; what they are worth is for the predictor to say."""
+    """Return a field's values by feature, or None if absent. The predictor validates the values."""
     found = body.get(field)
     if found is None and field != "values":
         return None
@@ -192,7 +192,7 @@ def values_of(body: Body, field: str, where: str) -> Body | None:
 
 
 def sources_of(body: Body, field: str, where: str, most: int) -> list[str]:
-    """Names in a field that may be absent, at most as many as there are sources."""
+    """Return the source names in an optional field, at most `most`."""
     found = body.get(field)
     if found is None:
         return []
@@ -205,7 +205,7 @@ def sources_of(body: Body, field: str, where: str, most: int) -> list[str]:
 
 
 def money_of(body: Body, where: str) -> float | None:
-    """The field `max_cost`, which may be absent."""
+    """Return the optional field `max_cost`."""
     found = body.get("max_cost")
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What a predictor can be asked: its features, what can be acquired, and how labels look in JSON."""
+"""Features, sources and labels of a predictor, in JSON types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from budgetprune.predictor import BudgetPredictor
 
 @dataclass(frozen=True)
 class Source:
-    """Something to acquire: a source of the price list, or a feature that needs none."""
+    """A source of the price list, or a feature without a source."""
 
     name: str
     price: float
@@ -22,17 +22,17 @@ class Source:
 
 @dataclass(frozen=True)
 class Feature:
-    """Something to send: the values it may have."""
+    """A feature and its valid values."""
 
     name: str
     categories: tuple[Any, ...] | None  # None: numbers
     may_be_missing: bool
-    is_used: bool  # by some split: other values change nothing
-    limit: float  # numbers from here on, or from its opposite, are too large for the forest
+    is_used: bool  # by at least one split
+    limit: float  # absolute values must be below this
 
 
 class Catalogue:
-    """Names, prices and labels of a predictor, in terms of JSON."""
+    """Names, prices and labels of a predictor, as JSON values."""
 
     def __init__(self, predictor: BudgetPredictor) -> None:
         forest, engine = predictor.forest, predictor._engine
@@ -59,23 +59,23 @@ class Catalogue:
 
 
 def plain(value: Any) -> Any:
-    """A label or a category as JSON has it: bytes become text."""
+    """Convert a label or a category to a JSON value; bytes become str."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bytes):
-        return value.decode("latin-1")  # no two labels become one
+        return value.decode("latin-1")  # keeps labels distinct
     if isinstance(value, float) and not np.isfinite(value):
         return repr(value)
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _limit(numbers: np.finfo[Any]) -> float:
-    """The first number that rounds to infinity; for double precision, that is infinity itself."""
+    """Return the smallest number that rounds to infinity; infinity for double precision."""
     half_a_step = np.ldexp(1.0, int(numbers.maxexp) - int(numbers.nmant) - 2)
     with np.errstate(over="ignore"):
         return float(np.float64(numbers.max) + half_a_step)
 
 
 def _text(label: Any) -> str:
-    """A label as a key of a JSON object."""
+    """Convert a label to a key of a JSON object."""
     return label if isinstance(label, str) else orjson.dumps(label).decode()

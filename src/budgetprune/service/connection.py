@@ -1,7 +1,7 @@
-"""One connection: uvicorn's HTTP protocol, with limits on size and time, and answers until the end.
+"""uvicorn's HTTP protocol with size limits, timeouts and a graceful shutdown.
 
-uvicorn's protocol on top of httptools has no limit on headers and no timeout but for idle connections. When a
-request cannot be read, or the server stops, it closes the connection with requests unanswered.
+uvicorn's httptools protocol does not limit headers and only times out idle connections. On an invalid request
+or a shutdown, it closes the connection and leaves earlier requests unanswered.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from uvicorn.server import ServerState
 from budgetprune.service.errors import BAD_REQUEST, BUSY, JSON, LARGE_HEADERS, RETRY, TOO_LATE, error_body
 from budgetprune.utils.limits import KIB, Limits
 
-# Bytes that are parsed at once, so that limits and flow control have a say in between.
+# Bytes parsed per call; limits and flow control are checked in between.
 PIECE = 4 * KIB
-# Seconds that a refused client has to read the refusal. Closing at once would discard the refusal with what
+# Seconds between sending an error response and aborting. An immediate close would discard the response while
 # the client is still sending.
 LINGER = 1.0
-# Seconds from the end of a timeout to its effect.
+# Seconds between the expiry of a timeout and its effect.
 LATE = 0.01
 STOPPING = "the service is stopping; send the request again, as Retry-After says."
 
-# A connection goes through these stages again and again.
+# A connection cycles through these stages.
 IDLE, HEAD, BODY = 0, 1, 2
 N_STAGES = 3
 
@@ -40,44 +40,44 @@ class Shared:
     """State of all connections of a server."""
 
     limits: Limits
-    is_draining: bool = False  # requests that begin now are refused
-    # Connections that are owed no answer, and since when; the one that waits longest comes first.
+    is_draining: bool = False  # new requests are rejected
+    # Connections without a pending response, and since when; oldest first.
     waiting: dict[Connection, float] = field(default_factory=dict)
 
 
 class Flow(FlowControl):
-    """Flow control that the application cannot undo: it resumes reading whenever it waits for a message."""
+    """Flow control that ignores the application's resume while reading is held."""
 
     is_held = False
 
     def resume_reading(self) -> None:
-        """Read again, unless there is more than can be used."""
+        """Resume reading, unless it is held."""
         if not self.is_held:
             super().resume_reading()
 
 
 class StopParsingError(Exception):
-    """Raised in a callback of the parser, which must not go on."""
+    """Raised in a parser callback to stop the parser."""
 
 
 class Connection(HttpToolsProtocol):
-    """Read requests within limits, and answer each that was read."""
+    """Read requests within limits and answer every request that was read."""
 
     def __init__(self, config: uvicorn.Config, state: ServerState, shared: Shared) -> None:
         super().__init__(config, state, {})
         self._shared, self._limits = shared, shared.limits
         self._piece = min(PIECE, shared.limits.header_bytes)
-        self._stage = IDLE  # counts up; its remainder by N_STAGES is what is being read
+        self._stage = IDLE  # increases; modulo N_STAGES it is the current stage
         self._timed_stage = IDLE
         self._timer: asyncio.TimerHandle | None = None
         self._is_late = False
         self._write_timer: asyncio.TimerHandle | None = None
-        self._unproductive = 0  # bytes since a request began, its headers ended, or a part of its body came
+        self._unproductive = 0  # bytes since the last start of a request, end of headers or part of a body
         self._unread = b""
         self._asks_for_upgrade = False
-        self._is_over = False  # nothing is read any more
-        self._refusal = b""  # sent once all requests before are answered
-        self._unanswered: deque[Any] = deque()  # uvicorn's cycles of request and response
+        self._is_over = False  # no more data is read
+        self._refusal = b""  # sent after the responses to earlier requests
+        self._unanswered: deque[Any] = deque()  # uvicorn's request-response cycles
 
     # --- Called by the transport ----------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ class Connection(HttpToolsProtocol):
             self._set_timer()
 
     def pause_writing(self) -> None:
-        """See asyncio: the client does not read its answer."""
+        """See asyncio. Starts a timeout for the client to read its response."""
         super().pause_writing()
         if self._write_timer is None:
             self._write_timer = self.loop.call_later(self._limits.body_timeout, self.transport.abort)
@@ -129,13 +129,13 @@ class Connection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing of a request has come, and no answer is owed."""
+        """Whether no request has begun and no response is pending."""
         return self._stage % N_STAGES == IDLE and not self._unanswered
 
     # --- Reading --------------------------------------------------------------------------------------------
 
     def _read_on(self) -> None:
-        """Parse what has come, until a request has to wait for the one before."""
+        """Parse buffered data until a request has to wait for the previous one."""
         data, at = self._unread, 0
         while at < len(data) and not self.pipeline and not self._is_over:
             self._feed(data[at : at + self._piece])
@@ -143,7 +143,7 @@ class Connection(HttpToolsProtocol):
         self._unread = b"" if self._is_over else data[at:]
 
     def _hold(self) -> None:
-        """Stop reading as long as a request has to wait for the one before."""
+        """Stop reading while a request has to wait for the previous one."""
         self.flow.is_held = bool(self.pipeline or self._unread)
         if self.flow.is_held:
             self.flow.pause_reading()
@@ -163,7 +163,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(LARGE_HEADERS, f"the headers have more than {limit} bytes, which is the limit.")
 
     def _ignore_upgrade(self, rest: bytes) -> None:
-        """Read a request again as if it had not asked for another protocol: the parser skips its body."""
+        """Parse a request again without its Upgrade header; otherwise the parser skips the body."""
         start = b"%b %b HTTP/%b" % (
             self.parser.get_method(),
             self.url,
@@ -196,7 +196,7 @@ class Connection(HttpToolsProtocol):
             return
         super().on_headers_complete()
         self._unanswered.append(self.cycle)
-        self.headers = []  # trailers are not headers
+        self.headers = []  # keep trailers apart
 
     def _stop(self, status: int, message: str) -> None:
         self._refuse(status, message, has_body=self.parser.get_method() != b"HEAD")
@@ -217,7 +217,7 @@ class Connection(HttpToolsProtocol):
             self._shared.waiting.pop(self, None)
 
     def on_response_complete(self) -> None:
-        """Go on with what the client has sent meanwhile. Called by uvicorn."""
+        """Continue with the data received meanwhile. Called by uvicorn."""
         self._unanswered.popleft()
         super().on_response_complete()
         if self.transport.is_closing():
@@ -235,7 +235,7 @@ class Connection(HttpToolsProtocol):
             if self._refusal:
                 self._send_refusal()
 
-    # --- Time -----------------------------------------------------------------------------------------------
+    # --- Timeouts -------------------------------------------------------------------------------------------
 
     def _set_timer(self) -> None:
         if self._is_over:
@@ -256,11 +256,11 @@ class Connection(HttpToolsProtocol):
     def _time_out(self) -> None:
         stage = self._stage % N_STAGES
         if not self._is_late:
-            # What has come while the process did something else, or nothing, is read first.
+            # Read data first that arrived while the process was busy or suspended.
             self._is_late = True
             self._timer = self.loop.call_later(LATE, self._time_out)
         elif stage == BODY and self.flow.read_paused:
-            self._set_timer()  # the client would go on if we let it
+            self._set_timer()  # we paused reading; the client is not late
         elif stage == IDLE or (stage == BODY and not self._unanswered):
             self.transport.close()
         else:
@@ -268,13 +268,13 @@ class Connection(HttpToolsProtocol):
             self._refuse(TOO_LATE, f"the {part} of the request took too long to arrive.")
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close the connection, unless a request has come meanwhile. Called by uvicorn's timer."""
+        """Close the connection unless a request has arrived meanwhile. Called by uvicorn's timer."""
         self.timeout_keep_alive_task = self.loop.call_later(LATE, super().timeout_keep_alive_handler)
 
-    # --- The end --------------------------------------------------------------------------------------------
+    # --- Errors and shutdown --------------------------------------------------------------------------------
 
     def _refuse(self, status: int, message: str, *, has_body: bool = True) -> None:
-        """Read no more; refuse the request that is being read once those before are answered."""
+        """Stop reading, and reject the current request after earlier ones are answered."""
         if self._is_over:
             return
         self._is_over = True
@@ -282,7 +282,7 @@ class Connection(HttpToolsProtocol):
         self._cancel_timer()
         self._refusal = self._response(status, message, has_body=has_body)
         if self._stage % N_STAGES == BODY and self._unanswered and self._unanswered[-1] is self.cycle:
-            # It waits for its body, or for those before it.
+            # The request waits for its body or for earlier requests.
             cycle = self._unanswered[-1]
             if cycle.more_body and not cycle.response_started:
                 self._unanswered.pop()
@@ -314,7 +314,7 @@ class Connection(HttpToolsProtocol):
         self._timer = self.loop.call_later(LINGER, self.transport.abort)
 
     def evict(self) -> None:
-        """Close a connection that waits for its client, because others need the place."""
+        """Close a connection that waits for its client, to make room for others."""
         if self._is_over or self.transport.is_closing():
             self.transport.abort()
             return
@@ -325,7 +325,7 @@ class Connection(HttpToolsProtocol):
             self.transport.abort()
 
     def close_when_answered(self) -> None:
-        """Close the connection as soon as no answer is owed; a request that has just begun is refused."""
+        """Close the connection once no response is pending; reject a request that has just begun."""
         if self._unanswered:
             self._unanswered[-1].keep_alive = False
         elif self._stage % N_STAGES == HEAD:
@@ -334,7 +334,7 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def cut_off(self) -> None:
-        """Answer a request that takes too long with a refusal, and close."""
+        """Reject a request that takes too long, and close the connection."""
         cycles = list(self._unanswered)
         self._unanswered.clear()
         self.pipeline.clear()
@@ -348,6 +348,6 @@ class Connection(HttpToolsProtocol):
 
 
 def _abandon(cycle: Any) -> None:
-    """Let the application see that the client has gone; what it still sends is dropped."""
+    """Mark the client as disconnected; further output of the application is dropped."""
     cycle.disconnected = True
     cycle.message_event.set()

@@ -1,4 +1,4 @@
-"""The service without HTTP: parsed JSON in, what becomes JSON out."""
+"""The service without HTTP: parsed JSON in, JSON-serializable answers out."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ DECIDE = frozenset({"values", "max_cost"})
 
 
 class Dialogue:
-    """Answer questions about one example each.
+    """Answer requests about single examples.
 
     Parameters
     ----------
     predictor : BudgetPredictor
     catalogue : Catalogue
-        Of this predictor.
+        Catalogue of this predictor.
     """
 
     def __init__(self, predictor: BudgetPredictor, catalogue: Catalogue) -> None:
@@ -48,7 +48,7 @@ class Dialogue:
         self._limit = min(feature.limit for feature in features)
 
     def step(self, body: Any, where: str) -> Answer:
-        """These values are there: is it decided, or what is next?"""
+        """Return the decision for the given values, or the next source to acquire."""
         check_fields(as_object(body, where), STEP, "values", where)
         acquired = sources_of(body, "acquired", where, self._n_sources)
         try:
@@ -64,7 +64,7 @@ class Dialogue:
         return self._answer(decision, _as_told(decision.acquired, acquired))
 
     def decide(self, body: Any, where: str) -> Answer:
-        """Here is all there is to know: what would have been acquired, and what is the answer?"""
+        """Return the decision for a complete row and the sources it would have acquired."""
         check_fields(as_object(body, where), DECIDE, "values", where)
         values = values_of(body, "values", where) or {}
         max_cost = money_of(body, where)
@@ -76,10 +76,10 @@ class Dialogue:
         return self._answer(decision, list(decision.acquired))
 
     def _check_complete(self, values: Body) -> None:
-        """Refuse values that make no sense whether they are needed or not.
+        """Reject invalid values, including those that the decision does not need.
 
-        A predictor looks at nothing else than what it needs; the same mistake would be found in one row, and
-        stay unseen in the next.
+        The predictor checks only the values it reads, so the same error would be reported for some rows and
+        not for others.
         """
         has_all = values.keys() == self._names
         if not has_all and not self._used <= values.keys():
@@ -95,7 +95,7 @@ class Dialogue:
             and max(map(abs, values.values()), default=0) < self._limit
         )
         if not are_plain:
-            self._predictor.step(values)  # reads each of them
+            self._predictor.step(values)  # validates every value
 
     def _answer(self, decision: Decision, acquired: list[str]) -> Answer:
         source = None if decision.next is None else self._catalogue.sources[decision.next]
@@ -122,12 +122,12 @@ def _by_class(names: list[str] | None, numbers: list[float] | None) -> dict[str,
 
 
 def _finite(number: float) -> float | None:
-    """JSON has no infinity; an exponential link has."""
+    """Return None for infinity, which an exponential link can give and JSON lacks."""
     return number if math.isfinite(number) else None
 
 
 def _as_told(acquired: Iterable[str], told: list[str]) -> list[str]:
-    """What was acquired, in the order that the client told, as far as it did."""
+    """Sort acquired sources in the order given by the client; others come last."""
     if not told:
         return list(acquired)
     place = {name: i for i, name in reversed(list(enumerate(told)))}

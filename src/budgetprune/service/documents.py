@@ -1,4 +1,4 @@
-"""What answers look like, for the OpenAPI document. Nothing is checked against these when a request comes."""
+"""Response models for the OpenAPI document. They do not validate anything at run time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ByClass = dict[str, float]
 
 
 class Answer(BaseModel):
-    """A decision, or what to acquire next."""
+    """A decision, or the source to acquire next."""
 
     decided: bool = Field(
         description="Whether nothing else can change the label (but for the slack); of a staged model, "
@@ -55,7 +55,7 @@ class ModelFeature(BaseModel):
 
 
 class ModelSource(BaseModel):
-    """Something to acquire, and the features that need it."""
+    """A source and the features that need it."""
 
     name: str
     price: float
@@ -63,7 +63,7 @@ class ModelSource(BaseModel):
 
 
 class Settings(BaseModel):
-    """When the predictor stops."""
+    """Stopping rule of the predictor."""
 
     slack: float
     max_cost: float | None
@@ -72,7 +72,7 @@ class Settings(BaseModel):
 
 
 class Model(BaseModel):
-    """What is served."""
+    """The served model."""
 
     budgetprune: str = Field(description="Version of the library.")
     trees: int
@@ -89,13 +89,13 @@ class Health(BaseModel):
 
 
 class Problem(BaseModel):
-    """What is wrong with a request."""
+    """Description of an error."""
 
     message: str
     where: str | None = Field(description="Part of the request that is wrong, if it is known.")
 
 
 class Error(BaseModel):
-    """Any refusal."""
+    """Error response."""
 
     error: Problem

@@ -1,4 +1,4 @@
-"""Refusals: one shape for all of them, whoever refuses."""
+"""Error responses, all with the same JSON body."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 JSON = "application/json"
 
-# Names of these have changed between versions of Python.
+# Numbers, because the names in `http` differ between versions of Python.
 NOT_JSON, TOO_LARGE, WRONG_TYPE, INVALID = 400, 413, 415, 422
 BAD_REQUEST, TOO_LATE, MISDIRECTED, LARGE_HEADERS, BUSY = 400, 408, 421, 431, 503
 LONGEST_MESSAGE = 2000
@@ -20,16 +20,16 @@ RETRY = {"retry-after": "1"}
 
 
 class RefusedError(Exception):
-    """A request that cannot be answered.
+    """Raised for a request that cannot be answered.
 
     Parameters
     ----------
     status : int
-        An HTTP status: 4xx, or 503 if the same request may be answered later.
+        HTTP status: 4xx, or 503 if the request may be retried later.
     message : str
-        What is wrong, and what to do.
+        The error and how to fix it.
     where : str, optional
-        The part of the request, if it is known.
+        Part of the request that is wrong, if known.
     """
 
     def __init__(self, status: int, message: str, where: str | None = None) -> None:
@@ -38,7 +38,7 @@ class RefusedError(Exception):
 
 
 def refuse_in_one_shape(app: FastAPI) -> None:
-    """Answer every error of an app, its router's included, with the same kind of body."""
+    """Return the same JSON body for every error of an app, including the router's."""
 
     async def refused(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
@@ -50,7 +50,7 @@ def refuse_in_one_shape(app: FastAPI) -> None:
         return refusal(error.status_code, f"{error.detail}; see /openapi.json.", where, error.headers)
 
     async def gone(_request: Request, _error: Exception) -> Response:
-        # The client has gone, or the server has answered already. Neither is an error for the log.
+        # The client has disconnected, or the server has already answered. Neither is logged.
         return refusal(NOT_JSON, "the request ended too early.", "body")
 
     async def broken(_request: Request, _error: Exception) -> Response:
@@ -65,7 +65,7 @@ def refuse_in_one_shape(app: FastAPI) -> None:
 def refusal(
     status: int, message: str, where: str | None = None, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Build the response that refuses a request."""
+    """Build an error response."""
     return Response(error_body(message, where), status, headers, media_type=JSON)
 
 
@@ -76,7 +76,7 @@ def error_body(message: str, where: str | None = None) -> bytes:
 
 
 def _fit(text: str) -> str:
-    """Text that is not endless and that UTF-8 can hold: names come from requests, and paths are any bytes."""
+    """Truncate text and replace what UTF-8 cannot encode; names and paths come from requests."""
     if len(text) > LONGEST_MESSAGE:
         text = f"{text[:LONGEST_MESSAGE]}..."
     return text.encode("utf-8", "replace").decode()

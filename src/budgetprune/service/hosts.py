@@ -1,4 +1,4 @@
-"""Host names that the service answers for.
+"""Check of the ``Host`` header.
 
 A page in a browser can reach a service on the same machine or network if the page's own name is made to
 resolve to the service's address (DNS rebinding). Such requests carry the name of the page.
@@ -28,7 +28,7 @@ class Hosts:
     Parameters
     ----------
     bound : str
-        The name or address at which it listens.
+        Name or address that the service listens on.
     others : names or addresses, without ports
         ``*`` allows all.
 
@@ -43,12 +43,12 @@ class Hosts:
         self.allows_all = ANY_HOST in others
         self._names = {_canonical(name) for name in (*LOOPBACK, bound)}
         self._names |= {_checked(name) for name in others if name != ANY_HOST}
-        # Bound to all addresses of a machine, it is called by any of them. Rebinding needs a name.
+        # Bound to all interfaces: accept any address. DNS rebinding needs a name.
         self._any_address = _is_unspecified(bound)
         self.allows = lru_cache(maxsize=64)(self._allows)
 
     def _allows(self, header: bytes) -> bool:
-        """Whether a header may be answered."""
+        """Whether a header is allowed."""
         if self.allows_all:
             return True
         found = _HEADER.fullmatch(header.decode("latin-1"))
@@ -59,7 +59,7 @@ class Hosts:
 
 
 class CheckHost:
-    """Middleware that refuses requests for other hosts."""
+    """Middleware that rejects requests for other hosts."""
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
         self._app, self._hosts = app, hosts
@@ -67,7 +67,7 @@ class CheckHost:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             found = [value for name, value in scope["headers"] if name == b"host"]
-            # HTTP/1.0 has no such header, and no browser speaks it.
+            # HTTP/1.0 has no Host header, and browsers do not use it.
             if len(found) != 1 and (found or scope["http_version"] != "1.0"):
                 message = "a request must have one Host header."
                 await refusal(BAD_REQUEST, message, "host")(scope, receive, send)

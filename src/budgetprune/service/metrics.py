@@ -1,4 +1,4 @@
-"""What a service counts, for Prometheus."""
+"""Prometheus metrics of the service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from budgetprune.service.catalogue import Catalogue
 
-# A time series for each source is fine for a price list, and too much for ten thousand columns.
+# Sources with their own time series; thousands of series would be too many.
 MOST_SOURCES = 200
 OTHER = "(other)"
 
@@ -24,19 +24,20 @@ _SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5
 
 
 class Metrics:
-    """Counters of one app, in a registry of its own.
+    """Metrics of one app, in a separate registry.
 
-    A *final* answer is one with which the dialogue ends: nothing is next. Only those count as decisions, with
-    all that was acquired on the way, so that a dialogue counts once however many steps it had. (Nothing is
-    remembered: whoever sends the last step twice is counted twice.)
+    An answer is *final* if it has no next source. Only final answers count as decisions, with all sources
+    acquired, so a dialogue counts once for any number of steps. The service is stateless, so a repeated last
+    step counts twice.
 
-    One thread counts, so plain numbers will do; they become metrics when somebody asks for them. The counters
-    of the client library take locks, and a decision has as many counters as it has sources.
+    Counters are plain numbers, because one thread updates them; `collect` converts them to metrics. The
+    client library's counters take a lock, and a decision updates one counter per source.
 
     Parameters
     ----------
     catalogue : Catalogue
-    endpoints : paths; all others are counted together
+    endpoints : sequence of str
+        Paths to count separately; other paths are counted together.
     """
 
     def __init__(self, catalogue: Catalogue, endpoints: Sequence[str]) -> None:
@@ -52,20 +53,20 @@ class Metrics:
         self.registry.register(self)
 
     def count_answer(self, answer: dict[str, Any]) -> None:
-        """Count an answer, if it is final."""
+        """Count an answer if it is final."""
         if answer["next"] is None:
             self._reasons[answer["reason"]] += 1
             self._cost.observe(answer["cost"])
             self._sources.update(answer["acquired"])
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
-        """Count a request that is over."""
+        """Count a finished request."""
         endpoint = path if path in self._seconds else OTHER
         self._seconds[endpoint].observe(seconds)
         self._requests[endpoint, status] += 1
 
     def collect(self) -> Iterator[Metric]:
-        """All metrics, as the registry wants them."""
+        """Yield all metrics, for the registry."""
         decisions = CounterMetricFamily("budgetprune_decisions", "Final answers.", labels=["reason"])
         for reason, n in self._reasons.items():
             decisions.add_metric([reason], n)
@@ -95,12 +96,12 @@ class Metrics:
         yield requests
 
     def text(self) -> bytes:
-        """All metrics, in the format that Prometheus reads."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self.registry)
 
 
 class Histogram:
-    """How many numbers are at most as large as each of some bounds."""
+    """Histogram with cumulative counts, as in Prometheus."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self._bounds = bounds
@@ -108,18 +109,18 @@ class Histogram:
         self._sum = 0.0
 
     def observe(self, number: float) -> None:
-        """Count one."""
+        """Count one number."""
         self._counts[bisect_left(self._bounds, number)] += 1
         self._sum += number
 
     def contents(self) -> tuple[list[tuple[str, float]], float]:
-        """Bounds with the numbers up to them, as Prometheus writes these, and the sum of all."""
+        """Return (upper bound, cumulative count) pairs and the sum of all numbers."""
         names = [*(str(bound) for bound in self._bounds), "+Inf"]
         return list(zip(names, map(float, accumulate(self._counts)), strict=True)), self._sum
 
 
 class CountRequests:
-    """Middleware that times every request and notes how it ended."""
+    """Middleware that records the time and status of every request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
@@ -128,7 +129,7 @@ class CountRequests:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status = 500  # if nothing is sent at all
+        status = 500  # if no response is sent
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -144,5 +145,5 @@ class CountRequests:
 
 
 def _cost_buckets(total: float) -> tuple[float, ...]:
-    """Shares of what all sources together cost, rounded to be readable."""
+    """Return rounded shares of the total price of all sources."""
     return tuple(sorted({float(f"{share * total:.3g}") for share in _SHARES_OF_TOTAL}))

@@ -1,7 +1,7 @@
-"""Sizes of a JSON text, and the places of its rows, found in one pass before anything is parsed.
+"""Measure JSON and locate its rows in one pass, before parsing.
 
-Parsing holds Python's lock, and every list and object that it makes is work for the garbage collector. So a
-text is measured first, and a batch is then parsed row by row, with pauses in which others are answered.
+Parsing holds the GIL, and every list and object it creates is work for the garbage collector. So the sizes
+are checked first. A batch is then parsed row by row, and other requests are answered in between.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _OPEN_LIST, _CLOSE_LIST, _OPEN_OBJECT, _CLOSE_OBJECT = ord("["), ord("]"), ord("
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of a JSON text. If the text is not JSON, they bound what a parser makes before it notices."""
+    """Sizes of a JSON document. For invalid JSON, they bound what a parser creates before it fails."""
 
     depth: int
     containers: int  # lists and objects
-    is_closed: bool  # every string, list and object ends
-    n_rows: int  # of the last list that is a field of the outermost object
-    rows: tuple[int, int] | None  # where the content of that list begins and ends
+    is_closed: bool  # every string, list and object is closed
+    n_rows: int  # in the last list that is a field of the outermost object
+    rows: tuple[int, int] | None  # start and end of that list's content
 
 
 def measure(raw: bytes, row_ends: NDArray[np.int64]) -> Sizes:
-    """Measure JSON text before it is parsed.
+    """Measure a JSON document before it is parsed.
 
     Parameters
     ----------
     raw : bytes
     row_ends : int64 array
-        The comma or bracket that ends row i is written to index i, as far as there is room.
+        Output: index of the comma or bracket that ends each row, as far as there is room.
     """
     depth, containers, is_closed, n_rows, begin, end = _measure(np.frombuffer(raw, np.uint8), row_ends)
     if begin < 0 or end < 0:

@@ -1,4 +1,4 @@
-"""What requests look like, for the OpenAPI document: one model's features and sources."""
+"""Request schemas for the OpenAPI document, with the model's features and sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Schema = dict[str, Any]
 
 
 def request_schemas(catalogue: Catalogue, limits: Limits) -> dict[str, Schema]:
-    """Schemas of all bodies, by name."""
+    """Return the schemas of all request bodies, by name."""
     features = catalogue.features
     values = _object({name: _value(feature) for name, feature in features.items()})
     used = [name for name, feature in features.items() if feature.is_used]
@@ -37,7 +37,7 @@ def request_schemas(catalogue: Catalogue, limits: Limits) -> dict[str, Schema]:
 
 
 def body_of(schema: str) -> Schema:
-    """Say what a route takes."""
+    """Return the OpenAPI description of a route's body."""
     content = {"application/json": {"schema": _ref(schema)}}
     return {"requestBody": {"required": True, "content": content}}
 
@@ -51,7 +51,7 @@ def _value(feature: Feature) -> Schema:
         return schema
     if not feature.may_be_missing:
         return {"enum": list(feature.categories)}
-    # A category that nobody knows is a missing value, if it is of a kind that there is.
+    # Unknown categories of an accepted type count as missing.
     are_texts = {isinstance(category, str) for category in feature.categories}
     kinds = ["string"] * (True in are_texts) + ["number", "boolean"] * (False in are_texts)
     return {"type": [*kinds, "null"], "examples": list(feature.categories[:5])}

@@ -1,4 +1,4 @@
-"""Run the service: one process, one socket, and an orderly end."""
+"""Run the service in one process, with a graceful shutdown."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from budgetprune.service.connection import LINGER, Connection, Shared
 from budgetprune.service.hosts import Hosts
 from budgetprune.utils.limits import Limits, connection_limit
 
-# Seconds after a signal in which requests that are on their way still count as sent before it.
+# Requests that arrive within this many seconds after a signal are still answered.
 ARRIVING = 0.1
-# Seconds between two looks at what is still to be done.
+# Seconds between two checks for pending work.
 TICK = 0.02
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -45,34 +45,34 @@ def run(
     log_level: str = "warning",
     when_ready: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve a predictor until a signal comes; requests that have arrived are answered before it returns.
+    """Serve a predictor until SIGINT or SIGTERM; requests that have arrived are still answered.
 
     Parameters
     ----------
     predictor : BudgetPredictor
     host : str
-        A name or an address. There is no authentication, so the default is reachable from this machine alone.
+        Name or address to listen on. There is no authentication; the default is local only.
     port : int
-        0 takes one that is free.
+        0 selects a free port.
     limits : Limits, optional
     allowed_hosts : names or addresses
-        Hosts that requests may be addressed to, besides `host` and the names of the loopback interface; "*"
-        allows all. If `host` is the address of all interfaces, every address is allowed, but no name.
+        Accepted ``Host`` headers, besides `host` and the names of the loopback interface; "*" accepts all. If
+        `host` is the address of all interfaces, every address is accepted, but no other name.
     grace : float
-        Seconds that requests may take once a signal has come; then they are refused (503).
+        Seconds after a signal until pending requests are rejected (503).
     drain : float
-        Seconds after a signal in which new requests are refused (503), rather than their connections.
+        Seconds after a signal in which connections are accepted, but new requests are rejected (503).
     log_level : str
-        Of uvicorn: critical, error, warning, info, debug or trace.
+        Log level of uvicorn: critical, error, warning, info, debug or trace.
     when_ready : callable
-        Told the address as soon as connections are accepted.
+        Called with the address once connections are accepted.
 
     Raises
     ------
     OSError
-        If nothing can listen at that address.
+        If the address cannot be bound.
     InvalidInputError
-        If one of `allowed_hosts` is not a host.
+        If one of `allowed_hosts` is not a valid host.
     """
     limits, hosts = limits or Limits(), Hosts(host, allowed_hosts)
     listener = _listener(host, port)
@@ -82,17 +82,17 @@ def run(
         config = uvicorn.Config(
             app,
             log_level=log_level,
-            access_log=False,  # the counters tell more, and take less time
+            access_log=False,  # the metrics replace it, and are faster
             lifespan="off",
             ws="none",
             proxy_headers=False,
             server_header=False,
-            timeout_keep_alive=limits.keep_alive,  # type: ignore[arg-type]  # any number will do
+            timeout_keep_alive=limits.keep_alive,  # type: ignore[arg-type]  # float works
         )
-        # Once all is answered, uvicorn raises the signal again, for whoever handled it before.
+        # After shutdown, uvicorn raises the signal again for the previous handler.
         for number in SIGNALS:
             signal.signal(number, _leave)
-        # Libraries and the model stay: looking for garbage among them would take 100 ms each time.
+        # Exclude libraries and the model from garbage collection: it would take 100 ms each time.
         gc.collect()
         gc.freeze()
         server = _Server(config, listener, limits, grace=grace, drain=drain)
@@ -102,7 +102,7 @@ def run(
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server with connections of our own, and an end at which nothing is lost."""
+    """uvicorn's server with `Connection` as protocol and a graceful shutdown."""
 
     when_ready: Callable[[], None]
 
@@ -127,7 +127,7 @@ class _Server(uvicorn.Server):
         self.when_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer what has arrived, refuse what comes later, then close all. See uvicorn."""
+        """Answer requests that have arrived, reject later ones, then close. See uvicorn."""
         loop = asyncio.get_running_loop()
         start, state = loop.time(), self.server_state
         await asyncio.sleep(ARRIVING)
@@ -157,7 +157,7 @@ class _Server(uvicorn.Server):
         await self._wait(loop.time() + LINGER, lambda: not self.server_state.connections)
         for connection in self._connections():
             connection.transport.abort()
-        _log.addFilter(_is_no_cancellation)  # clients have been told
+        _log.addFilter(_is_no_cancellation)  # clients have got a 503
         for task in self.server_state.tasks:
             task.cancel()
 
@@ -170,12 +170,12 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     try:
         import uvloop
     except ImportError:
-        return asyncio.SelectorEventLoop  # others cannot watch a listening socket
+        return asyncio.SelectorEventLoop  # other loops cannot watch a listening socket
     return uvloop.new_event_loop
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """Bind a socket before anything else is done, so that a busy port is known at once."""
+    """Bind the socket first, so that a busy port fails early."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except UnicodeError:
@@ -200,11 +200,11 @@ def _warm_up(predictor: BudgetPredictor) -> None:
     """Compile the kernels, or read them from their cache, before the first request."""
     parse(b"{}", Limits())
     predictor.step({})
-    with contextlib.suppress(InvalidInputError):  # zeros need not make sense
+    with contextlib.suppress(InvalidInputError):  # zeros may be invalid
         predictor.decide(dict.fromkeys(predictor.feature_names, 0.0))
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
     for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # a second one would end the process with another status
+        signal.signal(number, signal.SIG_IGN)  # a second signal would change the exit status
     raise SystemExit(0)

@@ -1,4 +1,4 @@
-"""Long work on the event loop, in turns."""
+"""Cooperative scheduling of long work on the event loop."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Result = TypeVar("Result")
 
 # Seconds of work in one iteration of the event loop.
 TURN = 0.002
-# Turns between two looks at whether the client is still there, which take a twentieth of a turn.
+# Turns between two checks for a disconnected client. A check takes a twentieth of a turn.
 CHECK_EVERY = 8
 
 
 class Turns:
-    """Do long work piece by piece, so that short requests are answered in between.
+    """Run long work in short turns, so that short requests are answered in between.
 
-    One piece of work has a turn in each iteration of the event loop, however many are waiting: a short
-    request takes about three iterations, and waits for three turns at most. A thread would wait for Python's
-    lock instead, which changes hands every 5 ms, and once for each of several system calls of a request.
+    One task gets one turn in each iteration of the event loop, however many are waiting. A short request
+    takes about three iterations, so it waits for three turns at most. With threads, a request would wait for
+    the GIL at each of its system calls, and the GIL is switched every 5 ms.
     """
 
     def __init__(self) -> None:
@@ -31,19 +31,19 @@ class Turns:
     async def finish(
         self, work: Generator[None, None, Result], is_disconnected: Callable[[], Awaitable[bool]]
     ) -> Result:
-        """Advance a generator to its end.
+        """Run a generator to its end and return its result.
 
         Parameters
         ----------
         work : generator
-            Yields often, and returns the result.
+            Yields often and returns the result.
         is_disconnected : coroutine function
-            Whether the result is no longer of any use.
+            Whether the client has disconnected.
 
         Raises
         ------
         ClientDisconnect
-            As soon as the result is of no use.
+            If the client has disconnected.
         """
         has_waited = self._lock.locked()
         turn = 0
