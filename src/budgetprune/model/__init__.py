@@ -1,4 +1,4 @@
-"""What a person keeps: the model for a budget, the path it was chosen from, and how it came about."""
+"""Saved models: the predictor for a budget, its pruning path and its metadata."""
 
 from budgetprune.model.about import About, Compared, Figures
 from budgetprune.model.model import BudgetModel

@@ -1,4 +1,4 @@
-"""`About`: how a model came about, in plain values that a file can hold and that nobody has to trust."""
+"""`About`: metadata of a model, as plain values that are validated when they are read."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from budgetprune.errors import InvalidInputError
 
 @dataclass(frozen=True)
 class Figures:
-    """What one model costs and reaches on some rows.
+    """Cost, score and size of one model on a set of rows.
 
     Attributes
     ----------
     cost : float
-        Average full cost of a row; for a staged model, the average of what rows pay.
+        Average full cost of a row; for a staged model, the average acquisition cost.
     decided_cost : float or None
-        Average cost if each row stops once it is decided; None if nobody counted it.
+        Average cost if each row stops once it is decided; None if it was not computed.
     score : float or None
-        None if there were too few rows to know.
+        None if there were too few rows.
     n_features : int
-        Features that some split tests.
+        Number of features that splits test.
     n_splits : int
     loss : float or None
-        What wrong answers cost on average; None if they have no price.
+        Average cost of errors; None if errors have no price.
     """
 
     cost: float
@@ -39,14 +39,14 @@ class Figures:
 
 @dataclass(frozen=True)
 class Compared:
-    """The whole ensemble beside the model that was chosen, on the same rows.
+    """Comparison of the unpruned ensemble with the chosen model on the same rows.
 
-    A staged model is beside a plain ensemble that was trained on all columns.
+    A staged model is compared with a plain ensemble trained on all columns.
 
     Attributes
     ----------
     rows : {"test", "validation"}
-        Test rows had no part in anything. Validation rows have made choices, so their scores flatter.
+        Test rows are held out. Validation rows were used for model selection, so their scores are optimistic.
     n_rows : int
     whole, chosen : Figures
     """
@@ -59,36 +59,36 @@ class Compared:
 
 @dataclass(frozen=True)
 class About:
-    """Answer "where does this model come from?" long after it was made.
+    """Metadata that describes the origin of a model.
 
     Attributes
     ----------
     target : str
-        Name of the column that is predicted.
+        Name of the target column.
     task : {"classification", "regression"}
     score_name : str
-        What scores are called: ``"accuracy"``, ``"R²"``.
+        Name of the score: ``"accuracy"``, ``"R²"``.
     budget : float or None
-        What a prediction was allowed to cost on average, counted as `counting` says.
+        Limit of the average cost of a prediction, of the kind given by `counting`.
     counting : {"full", "decided"}
-        Staged models always count what is acquired: ``"decided"``.
+        Staged models always count acquired sources: ``"decided"``.
     lam : float
-        The point of the path, or of a staged model's curve, that was taken.
+        The chosen point of the path, or of a staged model's curve.
     n_train, n_validation : int
-        Rows that grew the trees (0 if somebody else did), and rows that counted costs and made choices. All
-        rows of a staged model do both, by cross-fitting; they count as training rows.
+        Number of training rows (0 for an existing ensemble), and of rows used for costs and model selection.
+        A staged model uses all rows for both, by cross-fitting; they count as training rows.
     created : str
         Date in ISO 8601.
     versions : dict of str
-        Of the packages that made it.
+        Versions of the packages used for training.
     choices : str
-        What was chosen inside V, in words.
+        Description of the choices made on the validation rows V.
     tradeoff : dict of lists of float, or None
-        ``full_cost``, ``cost`` and ``score`` of points of the path, from dear to cheap, cross-fitted inside V
-        with refitted leaves (`TradeOff`). None if there were too few rows to know, and for staged models,
-        which have a curve of their own.
+        ``full_cost``, ``cost`` and ``score`` of points of the path, from expensive to cheap, cross-fitted
+        inside V with refitted leaves (`TradeOff`). None if there were too few rows, and for staged models,
+        which store a separate curve.
     model : str
-        ``"staged"``, or what was pruned: ``"random-forest"``, or the class of a model that existed already.
+        ``"staged"``, or the pruned ensemble: ``"random-forest"``, or the class name of an existing model.
     compared : Compared or None
     """
 
@@ -115,16 +115,16 @@ class About:
                 _check(figures, _FIGURES)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, as a file keeps them."""
+        """Return the metadata as plain values for a file."""
         found = asdict(self)
         for name in ("whole", "chosen"):
             if self.compared is not None and found["compared"][name]["loss"] is None:
-                del found["compared"][name]["loss"]  # releases before staged models do not know it
+                del found["compared"][name]["loss"]  # unknown to releases without staged models
         return found
 
     @classmethod
     def from_json(cls, stored: Any) -> About:
-        """Read what `to_json` gave, or raise InvalidInputError."""
+        """Read the output of `to_json`, or raise InvalidInputError."""
         parts = _parts(cls, stored)
         if parts.get("compared") is not None:
             compared = _parts(Compared, parts["compared"])
@@ -133,7 +133,7 @@ class About:
         return cls(**parts)
 
 
-# --- Nothing is believed ------------------------------------------------------------------------------------
+# --- Validation ---------------------------------------------------------------------------------------------
 
 
 def _is_text(value: Any) -> bool:
@@ -209,15 +209,13 @@ _ABOUT: dict[str, Callable[[Any], bool]] = {
 def _check(part: Any, checks: dict[str, Callable[[Any], bool]]) -> None:
     for name, is_good in checks.items():
         if not is_good(getattr(part, name)):
-            raise InvalidInputError(f"{name} of what is said about the model makes no sense.")
+            raise InvalidInputError(f"Invalid model metadata: {name}.")
 
 
 def _parts(cls: type[Any], stored: Any) -> dict[str, Any]:
-    """A mapping that has all parts of a dataclass without a default, and no others."""
+    """Return the fields of a dataclass from a mapping: all required ones, and no unknown ones."""
     known = fields(cls)
     needed = {field.name for field in known if field.default is MISSING}
     if not isinstance(stored, dict) or not needed <= stored.keys() <= {field.name for field in known}:
-        raise InvalidInputError(
-            f"what is said about the model must be a mapping with {', '.join(sorted(needed))}."
-        )
+        raise InvalidInputError(f"model metadata must be a mapping with {', '.join(sorted(needed))}.")
     return dict(stored)

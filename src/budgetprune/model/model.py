@@ -1,4 +1,4 @@
-"""`BudgetModel`: the point that was chosen, the path it is on, and how it came about."""
+"""`BudgetModel`: the chosen predictor, its pruning path and its metadata."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from budgetprune.predictor import BudgetPredictor
 
 @dataclass(frozen=True, eq=False)
 class BudgetModel:
-    """Keep a model together with all that is needed to defend it: what else could have been chosen.
+    """A model with the alternatives that it was chosen from and its metadata.
 
     Attributes
     ----------
     predictor : BudgetPredictor
-        The chosen point, with refitted leaves, prices and settings. It predicts on its own.
+        The chosen point, with refitted leaves, prices and settings. It can be used alone.
     path : PruningPath or None
-        All other points, with leaves as grown, and the unpruned forest. None if the file holds none.
+        All points, with leaves as grown, and the unpruned forest. None if the file has no path.
     about : About or None
     """
 
@@ -41,11 +41,11 @@ class BudgetModel:
             or self.path.source_names != self.predictor.source_names
         ):
             raise InvalidInputError(
-                "the path is not the one that the model is on: they have other features, classes or sources."
+                "the path does not belong to the model: features, classes or sources differ."
             )
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Write all of it to one file without pickle, which `BudgetPredictor.load` reads as well."""
+        """Write the model to one file, without pickle. `BudgetPredictor.load` can read it as well."""
         predictor = self.predictor
         has_more = self.path is not None or self.about is not None
         further = sections_of(predictor.forest, self.path, self.about) if has_more else None
@@ -53,7 +53,7 @@ class BudgetModel:
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> BudgetModel:
-        """Read what `save`, or `BudgetPredictor.save`, wrote. It is safe with any file."""
+        """Read a file written by `save` or `BudgetPredictor.save`. This is safe for untrusted files."""
         parts, staged, sections = load_model_and_sections(file)
         with blamed_on(file):
             predictor = BudgetPredictor._restored(*parts, staged)

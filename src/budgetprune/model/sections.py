@@ -1,7 +1,7 @@
-"""The sections of a model file that a predictor has no use for: the path, and how the model came about.
+"""Optional sections of a model file: the pruning path and the metadata.
 
-A path needs the unpruned forest, which has many more nodes than the model. So of it only that is kept which
-predictions and prunings need, and nothing that follows from the rest.
+A path needs the unpruned forest, which has many more nodes than the model. Only the arrays that predictions
+and prunings need are stored, without those that can be derived from others.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from budgetprune.path.stored import stored_path
 from budgetprune.persistence.forest import put_together, take_apart
 from budgetprune.persistence.model_file import Sections, check_arrays, without_prefix
 
-_UNPRUNED, _PATH = "unpruned.", "path."  # begin the names of arrays
-# What follows from the order of the nodes; and what only training and errors of nodes need.
+_UNPRUNED, _PATH = "unpruned.", "path."  # prefixes of array names
+# Arrays derived from the node order, and arrays used only for training and node errors.
 _LINKS = ("parent", "left", "right", "origin_node")
 _LEFT_OUT = ("class_weight", "variance", "split_gain")
-# What leaves have none of; kept for splits only.
+# Arrays stored for splits only, with the value of leaves.
 _OF_SPLITS = {"threshold": math.nan, "missing_left": False, "category_set": -1}
 _DTYPES = {
     _UNPRUNED + name: dtype for name, dtype in FOREST_ARRAYS.items() if name not in (*_LINKS, *_LEFT_OUT)
@@ -39,12 +39,12 @@ _DTYPES |= {_PATH + name: dtype for name, dtype in PATH_ARRAYS.items()}
 
 
 def sections_of(forest: Forest, path: PruningPath | None, about: About | None) -> Sections:
-    """Put what there is into arrays and plain values.
+    """Convert the path and the metadata to arrays and plain values.
 
     Parameters
     ----------
-    forest : of the predictor; what the unpruned one has in common with it is not kept twice
-    path, about : what there is
+    forest : of the predictor; settings that the unpruned forest shares with it are stored once
+    path, about : optional parts
     """
     header: dict[str, Any] = {} if about is None else {"about": about.to_json()}
     if path is None:
@@ -69,7 +69,7 @@ def sections_of(forest: Forest, path: PruningPath | None, about: About | None) -
 
 
 def about_of(sections: Sections) -> About | None:
-    """Read what is said about the model, or raise InvalidInputError."""
+    """Read the metadata, if there is any, or raise InvalidInputError."""
     return About.from_json(sections.header["about"]) if "about" in sections.header else None
 
 
@@ -78,7 +78,7 @@ def path_of(sections: Sections, forest: Forest, source_names: tuple[str, ...]) -
 
     Parameters
     ----------
-    sections : of a file that nobody vouches for
+    sections : of an untrusted file
     forest, source_names : of the predictor
     """
     header, arrays = sections
@@ -96,7 +96,7 @@ def path_of(sections: Sections, forest: Forest, source_names: tuple[str, ...]) -
 
 
 def _unpruned(stored: Any, arrays: dict[str, NDArray[Any]], forest: Forest) -> Forest:
-    """The forest before pruning; what the file does not say is as in the other one."""
+    """Restore the unpruned forest; missing settings are those of the predictor's forest."""
     settings, own = take_apart(forest)
     if not isinstance(stored, dict) or not {"feature", "tree_start"} <= arrays.keys():
         raise InvalidInputError("its path needs the unpruned forest.")
@@ -119,7 +119,7 @@ def _unpruned(stored: Any, arrays: dict[str, NDArray[Any]], forest: Forest) -> F
 def _spread(
     entries: NDArray[Any] | None, is_split: NDArray[np.bool_], nothing: Any, name: str
 ) -> NDArray[Any]:
-    """Give entries of splits to all nodes."""
+    """Expand entries of splits to all nodes."""
     if entries is None or entries.shape != (np.count_nonzero(is_split),):
         raise InvalidInputError(f"{name} of the unpruned forest must have an entry for each split.")
     spread = np.full(is_split.size, nothing, dtype=entries.dtype)

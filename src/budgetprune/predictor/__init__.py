@@ -1,4 +1,4 @@
-"""Prediction time: acquire one source at a time, stop when the answer is certain."""
+"""Prediction: acquire one source at a time, and stop when the label is certain."""
 
 from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.predictor import BudgetPredictor

@@ -1,4 +1,4 @@
-"""What has to be known before an answer is certain."""
+"""Decision rules: conditions under which a prediction is certain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from budgetprune.forest.labels import label_cut, tie_margin
 # Kinds of rules: one direction passes a cut; one direction leads all others; one direction is narrow.
 CUT, LEAD, NARROW = 0, 1, 2
 
-# What a tree needs, by which the next source is chosen; see `BudgetPredictor`.
+# Definitions of a tree's need, which determines the next source; see `BudgetPredictor`.
 Order = Literal["look-ahead", "range", "waiting"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 LOOK_AHEAD, RANGE, STANDING = range(3)
@@ -25,35 +25,35 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Rule(NamedTuple):
-    """When to stop, in terms of sums over trees: not yet divided, before the link."""
+    """Stopping rule for sums over trees, before the divisor and the link."""
 
     kind: int
-    low: float  # CUT: the first class if the sum is surely below
-    high: float  # CUT: the second class if the sum is surely above
-    guard: float  # LEAD: a lead that is smaller could be a rounding error
-    width: float  # NARROW: how wide the interval of the target may be
+    low: float  # CUT: the first class if the upper bound is below
+    high: float  # CUT: the second class if the lower bound is above
+    guard: float  # LEAD: a smaller lead could be a rounding error
+    width: float  # NARROW: largest width of the interval of the target
     divisor: float
     is_exponential: bool
-    order: int  # what a tree needs until then
-    look_ahead: int  # how many unknown splits a tree looks past
+    order: int  # definition of a tree's need
+    look_ahead: int  # number of unknown splits that bounds look past
 
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """The directions in which the scores of a forest have to be bounded, and the rule that stops.
+    """Directions in which the scores of a forest are bounded, and the stopping rule.
 
     A *direction* is a linear function of the scores: the one score of a boosted classifier or of a
     regression, the second class's lead over the first where two classes have a score each, else each class's
-    score. A lead is bounded better by its own extremes over leaves than by those of the two scores.
+    score. Bounds of a lead from its own extremes over leaves are tighter than from those of the two scores.
 
     Attributes
     ----------
     value : float64 array of shape (n_nodes, n_columns)
     direction : int32 array of shape (n_trees,)
-        That a tree feeds, -1 for all.
+        The direction that a tree adds to, -1 for all.
     base : float64 array of shape (n_directions,)
     weights : two floats, or None
-        The only direction is the sum of both scores with these weights; None: directions are scores.
+        Weights of both scores in the only direction; None: directions are scores.
     rule : Rule
     """
 
@@ -67,7 +67,7 @@ class Aim:
 def aim_of(
     forest: Forest, threshold: float | None, tolerance: float | None, order: Order, look_ahead: int
 ) -> Aim:
-    """Find out what decides the answers of a forest."""
+    """Build the decision rule of a forest."""
     value, direction, base = forest.value, forest.tree_output, forest.base
     cut, weights = (0.0, 0.0), (-1.0, 1.0)
     guard = rounding_error(forest)
@@ -78,7 +78,7 @@ def aim_of(
     elif forest.classes.size == 2:
         kind = CUT
         if threshold is not None:
-            # From probabilities to scores; between the two cuts, only the probability itself can tell.
+            # From probabilities to scores; between the two cuts, the probability itself must be computed.
             share = 1 + 16 * EPSILON * np.array([-1.0, 1.0])
             low, high = logit(np.clip(threshold * share, 0.0, 1.0))
             cut = float(low), float(high)
@@ -87,7 +87,7 @@ def aim_of(
     else:
         kind = LEAD
     if forest.classes is not None and threshold is None:
-        # Where scores are so close that rounding decides the label, it takes the scores themselves.
+        # If rounding may decide the label, the scores themselves must be computed.
         guard += tie_margin(forest, _largest_sum(forest) / forest.divisor) * forest.divisor
     is_combined = kind == CUT and forest.n_outputs == 2
     if is_combined:
@@ -110,18 +110,18 @@ def aim_of(
 
 
 def rounding_error(forest: Forest) -> float:
-    """Bound by how much two sums over all trees can be off because of rounding, whatever their order."""
+    """Bound the rounding error of two sums over all trees, for any order of summation."""
     return 8 * EPSILON * (forest.n_trees + 4) * _largest_sum(forest)
 
 
 def _largest_sum(forest: Forest) -> float:
-    """Bound of the absolute values of sums over all trees."""
+    """Bound the absolute values of sums over all trees."""
     largest = np.maximum.reduceat(np.abs(forest.value).max(axis=1), forest.tree_start[:-1])
     return float(largest.sum() + np.abs(forest.base).sum())
 
 
 def check_aim(forest: Forest, threshold: float | None, tolerance: float | None, order: Order) -> None:
-    """Raise unless the settings make sense for a forest."""
+    """Raise InvalidInputError if the settings are invalid for a forest."""
     if order not in ORDERS:
         raise InvalidInputError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}.")
     if threshold is not None:
@@ -141,9 +141,9 @@ def check_aim(forest: Forest, threshold: float | None, tolerance: float | None, 
 
 
 def _combined(forest: Forest, weights: tuple[float, float]) -> NDArray[np.float64]:
-    """Add up the two scores of a forest, node by node, with weights."""
+    """Compute the weighted sum of the two scores of a forest, by node."""
     weight = np.array(weights)
     output = forest.tree_output[forest.tree_of_node]
     value = forest.value
-    both = value[:, 0] * weight[0] + value[:, -1] * weight[1]  # only used where trees feed both
+    both = value[:, 0] * weight[0] + value[:, -1] * weight[1]  # only used where trees add to both
     return np.ascontiguousarray(np.where(output < 0, both, value[:, 0] * weight[output])[:, np.newaxis])

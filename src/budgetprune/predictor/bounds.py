@@ -1,4 +1,4 @@
-"""From bounds of sums over trees to bounds of scores, and of probabilities or targets."""
+"""Bounds of scores, probabilities and targets, from bounds of sums over trees."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 class Told(NamedTuple):
-    """All that the kernels tell about one example.
+    """Result of the kernels for one example.
 
     Attributes
     ----------
     label, why, source : see `survey`
     is_certain : whether the label is certain without slack too
-    order : the sources that were acquired, one after the other
-    is_wanted : by source: some tree stands at a feature that needs it and can be had
+    order : acquired sources, in order
+    is_wanted : by source: some tree waits for an available feature that needs it
     known : by feature
-    scores : where the trees stand, by output; not divided
-    bounds : of where the sums can go, by direction, of shape (2, n_directions)
+    scores : sums over the current nodes, by output; not divided
+    bounds : of the final sums, by direction, of shape (2, n_directions)
     """
 
     label: int
@@ -44,7 +44,7 @@ class Told(NamedTuple):
 
 
 class Both(NamedTuple):
-    """The only direction is a sum of two scores with weights; what the scores themselves add up to."""
+    """Two scores whose weighted sum is the only direction, and the sum of the scores."""
 
     first: float
     second: float
@@ -53,16 +53,16 @@ class Both(NamedTuple):
 
 
 class Outlook:
-    """What the sums over trees say about probabilities or targets, and about their bounds.
+    """Convert sums over trees to probabilities or targets, and to their bounds.
 
-    Bounds are safe against rounding.
+    Bounds allow for rounding errors.
     """
 
     def __init__(self, forest: Forest, aim: Aim) -> None:
         self._forest, self._aim = forest, aim
         self._guard = rounding_error(forest)
         self._both = None if aim.weights is None else _both(forest, *aim.weights)
-        # An average of shares is a share; sums of them are rounded to nothing beyond.
+        # An average of shares is between 0 and 1, also after rounding.
         self._are_shares = (
             forest.is_classifier
             and forest.link == "identity"
@@ -74,14 +74,14 @@ class Outlook:
 
     @cached_property
     def trees(self) -> Trees:
-        """The same trees, with scores as directions."""
+        """Return the same trees, with scores as directions."""
         forest = self._forest
         return trees_of(forest, forest.value, forest.tree_output, forest.base)
 
     def __call__(
         self, row: NDArray[Any], told: Told
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Probabilities where the trees stand (targets for regression), and bounds of the final ones."""
+        """Return probabilities (or targets) at the current nodes, and bounds of the final ones."""
         forest, is_complete = self._forest, told.why == COMPLETE
         if self._are_shares:
             bounds = told.bounds if is_complete else self._score_bounds(row, told)
@@ -96,10 +96,10 @@ class Outlook:
         return (between(now, low, high) if forest.is_classifier else now), low, high
 
     def _score_bounds(self, row: NDArray[Any], told: Told) -> NDArray[np.float64]:
-        """Bounds of the scores, not divided, of shape (2, n_outputs).
+        """Compute bounds of the scores, not divided, of shape (2, n_outputs).
 
-        Where the only direction is a combination of two scores, these are bounded by themselves, unless they
-        always add up to the same: then one follows from the other.
+        If the only direction combines two scores, each is bounded separately, unless their sum is constant:
+        then one follows from the other.
         """
         if self._aim.weights is None:
             return told.bounds[:, : self._forest.n_outputs]
@@ -113,24 +113,24 @@ class Outlook:
     def _linked(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Bounds of the probabilities of all classes, or of the target, from bounds of the sums."""
+        """Compute bounds of the class probabilities, or of the target, from bounds of the sums."""
         forest = self._forest
         low, high = (lower - self._guard) / forest.divisor, (upper + self._guard) / forest.divisor
         if forest.link == "identity":
             return low, high
         if forest.link == "exp":
-            with np.errstate(over="ignore"):  # to infinity, which bounds all
+            with np.errstate(over="ignore"):  # infinity is a valid bound
                 low, high = np.exp(low), np.exp(high)
         elif forest.link == "logistic":
             low, high = expit(np.append(-high, low)), expit(np.append(-low, high))
         else:
             low, high = _softmax_bounds(low, high), _softmax_bounds(high, low)
-        # Links are computed with rounding errors of their own.
+        # Links add rounding errors.
         return low * (1 - 16 * EPSILON), high * (1 + 16 * EPSILON)
 
 
 def _both(forest: Forest, first: float, second: float) -> Both | None:
-    """How two scores follow from one direction, if their sum is the same for all rows but for rounding."""
+    """Derive two scores from one direction, if their sum is constant except for rounding."""
     if not np.all(forest.tree_output < 0):
         return None
     at_leaves, start = np.where(forest.is_split, np.nan, forest.value.sum(axis=1)), forest.tree_start[:-1]
@@ -140,7 +140,7 @@ def _both(forest: Forest, first: float, second: float) -> Both | None:
 
 
 def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probability of each class if it has its `own` score, and all the others have theirs."""
+    """Compute the probability of each class from its `own` score and the scores of the `others`."""
     if own.size == 1:
         return np.ones(1)
     rivals = [logsumexp(np.delete(others, k)) for k in range(own.size)]
@@ -148,8 +148,8 @@ def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> ND
     return probability
 
 
-# --- Arrays with an entry per class: so short that calls of numpy take longer than what they do -------------
-# They are filled, not returned: what a kernel makes takes numba a microsecond each to hand over.
+# --- Arrays with an entry per class: too short for numpy, whose call overhead would dominate ----------------
+# Arrays are filled, not returned: numba takes a microsecond to return each new array.
 
 
 @njit(cache=True)
@@ -161,7 +161,7 @@ def fill_both(
     most_sum: float,
     found: NDArray[np.float64],
 ) -> None:
-    """Bounds of two scores from those of the direction that combines them; see `Both`."""
+    """Compute bounds of two scores from bounds of their weighted sum; see `Both`."""
     least, most, factor = bounds[0, 0], bounds[1, 0], 1 / (second - first)
     found[0, 0], found[0, 1] = factor * (second * least_sum - most), factor * (least - first * least_sum)
     found[1, 0], found[1, 1] = factor * (second * most_sum - least), factor * (most - first * most_sum)
@@ -176,7 +176,7 @@ def fill_shares(
     divisor: float,
     found: NDArray[np.float64],
 ) -> None:
-    """Averages that are not below 0 nor above 1, and their bounds, from sums and theirs."""
+    """Compute averages, clipped to [0, 1], and their bounds, from sums and their bounds."""
     for k in range(scores.size):
         found[:, k] = scores[k] / divisor
         if not is_complete:
@@ -189,7 +189,7 @@ def fill_shares(
 def between(
     guess: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Move probabilities between their bounds, so that they still add up to 1."""
+    """Move probabilities into their bounds; they still add up to 1."""
     kept = np.minimum(np.maximum(guess, lower), upper)
     lacking = guess.sum() - kept.sum()
     if lacking == 0:

@@ -1,4 +1,4 @@
-"""What every engine knows: the sources, what they cost, and which features they give."""
+"""`Catalogue`: sources, their prices, and the features that need them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from budgetprune.predictor.values import Values
 
 
 class Catalogue:
-    """Sources by number and by name, and what they give.
+    """Sources by number and by name, and the features that need them.
 
-    Sources are numbered as in the price list; features that need none of them follow, as sources without a
-    price.
+    Sources are numbered as in the price list. Features that need no source follow, as free sources.
 
     Parameters
     ----------
     forest : Forest
-        Says what the features are called, and which of them are tested.
+        Defines the feature names, and which features are tested.
     costs : CostTable
     """
 
@@ -36,14 +35,13 @@ class Catalogue:
         self._number = {name: s for s, name in enumerate(self.source_names)}
         self.is_used = np.isin(np.arange(forest.n_features), forest.feature)
         self.has_shared_sources = bool(np.any(np.diff(self.sources.gives_start) > 1))
-        # What has no price is there from the start, where all values are at hand.
+        # If all values are given, free sources are acquired from the start.
         self.is_free = self.sources.price == 0
         self.is_known_for_free = self.known_from(self.is_free)
         self.all_available = np.ones_like(self.is_free)
 
     def _source_names(self) -> tuple[str, ...]:
-        # A free feature is asked for by its own name; a source of that name which no feature needs steps
-        # back.
+        # A free feature is requested by its name; an unused source of the same name is renamed.
         used = set(self.costs.needs.tolist())
         first_free = self.sources.gives_start[self.costs.n_sources]
         free = dict.fromkeys(self.values.names[k] for k in self.sources.gives[first_free:])
@@ -57,7 +55,7 @@ class Catalogue:
         return tuple(names)
 
     def source(self, name: Any) -> int:
-        """Number of a source, by its name."""
+        """Return the number of a source, by its name."""
         try:
             return self._number[name]
         except (KeyError, TypeError):
@@ -66,21 +64,21 @@ class Catalogue:
             ) from None
 
     def needs(self, k: int) -> NDArray[np.int32]:
-        """Sources that a feature needs."""
+        """Return the sources that a feature needs."""
         return self.sources.needs[self.sources.needs_start[k] : self.sources.needs_start[k + 1]]
 
     def gives(self, s: int) -> NDArray[np.int32]:
-        """Features that need a source."""
+        """Return the features that need a source."""
         return self.sources.gives[self.sources.gives_start[s] : self.sources.gives_start[s + 1]]
 
     def known_from(self, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Features that miss none of their sources."""
+        """Return a mask of the features whose sources are all acquired."""
         lacks = np.logical_or.reduceat(~has[self.sources.needs], self.sources.needs_start[:-1])
         return np.logical_not(lacks)
 
 
 def _unlike(taken: set[str], name: str, more: str) -> str:
-    """Append to a name until it differs from all that are taken."""
+    """Append a suffix to a name until it is unique."""
     while name in taken:
         name += more
     taken.add(name)

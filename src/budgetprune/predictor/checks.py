@@ -1,4 +1,4 @@
-"""Settings that make sense, or a clear error."""
+"""Validation of predictor settings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from budgetprune.errors import InvalidInputError
 
-# Each level doubles what every tree looks at.
+# Each level doubles the number of nodes that each tree visits.
 MOST_AHEAD = 6
 
 
 def check_number(name: str, value: Any) -> float:
-    """A setting as a number."""
+    """Return a setting as a number, or raise InvalidInputError."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise InvalidInputError(f"{name} must be a number, not {value!r}.")
     try:
@@ -22,7 +22,7 @@ def check_number(name: str, value: Any) -> float:
 
 
 def check_max_cost(max_cost: Any) -> float | None:
-    """What one example may cost; None for all."""
+    """Return the largest cost of an example; None: no limit."""
     if max_cost is None:
         return None
     money = check_number("max_cost", max_cost)
@@ -32,13 +32,13 @@ def check_max_cost(max_cost: Any) -> float | None:
 
 
 def check_on_error(on_error: Any) -> None:
-    """Check what happens if a source fails."""
+    """Check the setting for failed sources."""
     if on_error not in ("raise", "skip"):
         raise InvalidInputError(f"on_error must be 'raise' or 'skip', not {on_error!r}.")
 
 
 def check_look_ahead(look_ahead: Any) -> int:
-    """How many unknown splits trees look past."""
+    """Return the number of unknown splits that trees look past."""
     is_whole = isinstance(look_ahead, Integral) and not isinstance(look_ahead, bool)
     if not is_whole or not 0 <= int(look_ahead) <= MOST_AHEAD:
         raise InvalidInputError(

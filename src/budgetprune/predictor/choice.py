@@ -1,4 +1,4 @@
-"""What an example should acquire next."""
+"""Choice of the next source for an example."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from budgetprune.utils.jit import njit
 
 @njit(cache=True)
 def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
-    """Choose the next source: the greatest need per unit of cost, among what some tree stands at.
+    """Choose the source with the greatest need per unit of cost, among those that some tree waits for.
 
-    So no source is bought that the plain forest would not buy as well.
+    So no source is acquired that the plain forest would not need as well.
 
     Returns
     -------
-    source : the number of the next one, -1 if none can be had
-    too_expensive : whether one could be had for more money
+    source : number of the next source, -1 if there is none
+    too_expensive : whether a larger cost limit would allow one
     """
     if sources.is_shared:
         return choose_together(sources, money, state)
@@ -42,7 +42,7 @@ def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
 
 @njit(cache=True, inline="always")
 def is_better(gain: float, price: float, best_gain: float, best_price: float) -> bool:
-    """Is it more per unit of cost, or as much in smaller portions?"""
+    """Return whether the gain per unit of cost is larger, or equal at a lower price."""
     this, that = gain * best_price, best_gain * price
     return this > that or (this == that and price < best_price)
 
@@ -51,8 +51,8 @@ def is_better(gain: float, price: float, best_gain: float, best_price: float) ->
 def choose_together(sources: Sources, money: float, state: State) -> tuple[int, bool]:
     """Choose the next source where features share sources, or miss several.
 
-    What all that a feature misses costs together is compared with what it makes known together, and the one
-    that most features need comes first.
+    For each feature, the total price of its missing sources is compared with the total need that they cover.
+    Of these sources, the one that most features need comes first.
     """
     price, needs, needs_start, gives_start = (
         sources.price,
@@ -106,7 +106,7 @@ def choose_together(sources: Sources, money: float, state: State) -> tuple[int, 
 
 @njit(cache=True)
 def is_covered(sources: Sources, k: Any, by: Any, acquired: NDArray[np.bool_]) -> bool:
-    """Does whoever acquires all that feature `by` needs have all that feature `k` needs?"""
+    """Return whether the sources of feature `by` include all missing sources of feature `k`."""
     for s in sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]:
         if not acquired[s]:
             is_there = False
@@ -119,7 +119,7 @@ def is_covered(sources: Sources, k: Any, by: Any, acquired: NDArray[np.bool_]) -
 
 @njit(cache=True)
 def find_wanted(sources: Sources, state: State, is_wanted: NDArray[np.bool_]) -> None:
-    """Mark the sources that some tree waits for, and that are of use: all that a feature needs can be had."""
+    """Mark the sources that some tree waits for, if all sources of the feature are available."""
     is_wanted[:] = False
     for k in np.flatnonzero(state.n_standing):
         needs = sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]

@@ -1,4 +1,4 @@
-"""Several sources at once: requests under way, results in any order, and what is no longer needed."""
+"""Concurrent acquisition: several pending requests, results in any order, cancellation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Fetch = Callable[[str], Awaitable[Any]]
 
 
 class _NotAsyncError(InvalidInputError):
-    """A fetch that gives nothing to wait for."""
+    """Raised if `fetch` does not return an awaitable."""
 
 
 async def acquire_concurrently(
     example: Example, fetch: Fetch, concurrency: int, timeout: float | None, on_error: str
 ) -> Decision:
-    """See `BudgetPredictor.adecide`. Whatever happens, no request is left under way."""
+    """Implement `BudgetPredictor.adecide`. No request is pending when it returns or raises."""
     _check(fetch, concurrency, timeout, on_error)
     under_way: dict[asyncio.Task[Any], int] = {}
     try:
@@ -57,7 +57,7 @@ async def _request(fetch: Fetch, source: str, timeout: float | None) -> Any:
 
 
 def _take(example: Example, came: dict[asyncio.Task[Any], int], under_way: list[int], on_error: str) -> None:
-    """Take what came, and only then care about what failed: an error tells all that was learned before."""
+    """Store all results before any error is raised, so that the error's decision includes them."""
     errors: dict[int, BaseException] = {}
     mistakes: list[AcquisitionError] = []
     for task, s in came.items():
@@ -71,7 +71,7 @@ def _take(example: Example, came: dict[asyncio.Task[Any], int], under_way: list[
                 example.receive(s, task.result())
             except AcquisitionError as found:
                 mistakes.append(found)
-    # Whoever goes on after an error may ask for the others once more.
+    # After an error, the other sources can be requested again.
     if mistakes or (errors and on_error == "raise"):
         for other in under_way:
             example.withdraw(other)
@@ -85,7 +85,7 @@ def _take(example: Example, came: dict[asyncio.Task[Any], int], under_way: list[
 
 
 async def _end(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancel requests, and wait until all have cleaned up: whoever cancels us meanwhile waits as well."""
+    """Cancel requests and wait until all have ended, even if this task is cancelled meanwhile."""
     for task in tasks:
         task.cancel()
     cancelled: asyncio.CancelledError | None = None
@@ -96,7 +96,7 @@ async def _end(tasks: Iterable[asyncio.Task[Any]]) -> None:
             cancelled = error
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # nobody cares, but asyncio complains about errors that nobody looks at
+            task.exception()  # asyncio warns about exceptions that are never retrieved
     if cancelled is not None:
         raise cancelled
 

@@ -1,4 +1,4 @@
-"""What comes back: `Decision` for one example, `Simulation` for many."""
+"""Prediction results: `Decision` for one example, `Simulation` for many rows."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What is known about one example, and whether that is enough.
+    """Prediction for one example from the values known so far.
 
     Attributes
     ----------
     label : a label, or a number for regression
-        The final one if `decided`; else the best guess, from where the trees stand.
+        The final label if `decided`; else the best guess, from the current nodes of the trees.
     probabilities : float64 array of shape (n_classes,), or None for regression
         Exactly those of the plain forest if ``reason == "complete"``; else a guess between the bounds.
     lower, upper : float64 arrays of shape (n_classes,), or (1,) for regression
-        Between them are the probabilities (the target) that all features together would give.
+        Bounds of the probabilities (of the target) that all features together would give.
     cost : float
-        Of what was acquired.
+        Cost of the acquired sources.
     acquired : tuple of str
-        Sources that were paid for, in this order; with `step`, also those without a price that it is told of.
+        Paid sources, in order; with `step`, also the free sources passed to it.
     decided : bool
     reason : str
-        ``"certain"``: nothing else can change the label (regression: the target by more than the tolerance).
-        ``"slack"``: the same, but for the slack. ``"stopped"``: more is not worth its price (staged models).
-        ``"complete"``: no tree waits for anything.
-        ``"waiting"``: for `next`. ``"max_cost"``: no source that is of use fits into what is left.
-        ``"unavailable"``: all that is of use is unavailable.
+        ``"certain"``: further values cannot change the label (regression: the target by more than the
+        tolerance). ``"slack"``: the same, up to the slack. ``"stopped"``: further sources are not worth their
+        price (staged models). ``"complete"``: no tree waits for a source.
+        ``"waiting"``: for `next`. ``"max_cost"``: no useful source fits into the remaining cost limit.
+        ``"unavailable"``: all useful sources are unavailable.
     next : str or None
-        The source to acquire next, if it is not decided and there is one.
+        The source to acquire next, if the example is not decided and there is one.
     next_cost : float
-        What it costs: 0 if it was paid for already, but has not given all values.
+        Price of that source: 0 if it was paid for already, but did not return all values.
     """
 
     label: Any
@@ -52,21 +52,21 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """What rows would have acquired, had their values been asked for one after the other.
+    """Simulated acquisition for many rows, one source at a time.
 
     Attributes
     ----------
     label : array of shape (n_rows,)
         Labels, or targets for regression.
     cost : float64 array of shape (n_rows,)
-        Of what each row acquired: its *decided cost*.
+        Cost of the sources that each row acquired: its *decided cost*.
     acquired : bool array of shape (n_rows, n_sources)
         Sources that each row paid for.
     decided : bool array of shape (n_rows,)
-        False where `max_cost` came first.
+        False where `max_cost` was reached first.
     probabilities : float64 array of shape (n_rows, n_classes), or None for regression
-        From where the trees stood in the end: those of the plain forest for a row that acquired all it could
-        have needed, else a guess.
+        From the last nodes reached: those of the plain forest for a row that acquired all needed sources,
+        else a guess.
     """
 
     label: NDArray[Any]

@@ -1,4 +1,4 @@
-"""The core without input and output: a forest, its prices and a rule, ready for the kernels."""
+"""Prediction engine without I/O: a forest, its prices and a rule, prepared for the kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from budgetprune.predictor.state import State, ignorant_state
 from budgetprune.predictor.tables import Sources, trees_of
 from budgetprune.utils.threads import in_threads
 
-# Rows that a thread replays at once. They take milliseconds; calling the kernel takes some 50 microseconds.
+# Rows per thread and kernel call. They take milliseconds; the call itself takes some 50 microseconds.
 BLOCK = 256
 
 _REASONS = {
@@ -35,7 +35,7 @@ DECIDED = (_kernels.CERTAIN, _kernels.COMPLETE, _kernels.STOPPED)
 
 
 class Engine(Catalogue):
-    """Answer "these values are known: decided, or which source next?" for one example, or for many rows."""
+    """Decide one example or many rows from known values, or choose the next source."""
 
     def __init__(
         self,
@@ -69,9 +69,9 @@ class Engine(Catalogue):
         money: float,
         n_steps: int,
     ) -> Told:
-        """Take one example at most `n_steps` further.
+        """Advance one example by at most `n_steps`.
 
-        `sources` are this engine's, with the prices that are still to be paid.
+        `sources` are this engine's, with the prices still to be paid.
         """
         order = np.empty(n_steps, np.int32)
         is_wanted, known_then = np.empty(acquired.size, np.bool_), np.empty(known.size, np.bool_)
@@ -110,7 +110,7 @@ class Engine(Catalogue):
         return state
 
     def finish(self, row: NDArray[Any], money: float) -> Decision:
-        """Decide one example whose values are all at hand."""
+        """Decide one example whose values are all given."""
         sources, free = self.sources, self.is_free
         told = self.run(row, self.is_known_for_free, free, self.all_available, sources, money, free.size)
         cost = sum([self._price[s] for s in told.order])
@@ -119,7 +119,7 @@ class Engine(Catalogue):
     def decision(
         self, row: NDArray[Any], told: Told, sources: Sources, cost: float, order: list[int]
     ) -> Decision:
-        """Put what `run` told into words; `order` is what was paid for."""
+        """Build a `Decision` from the result of `run`; `order` lists the paid sources."""
         forest, names = self.forest, self.source_names
         now, low, high = self.outlook(row, told)
         if forest.classes is not None and told.label != _kernels.NO_LABEL:
@@ -145,7 +145,7 @@ class Engine(Catalogue):
     # --- Many rows ------------------------------------------------------------------------------------------
 
     def simulate(self, X: Any, at_hand: NDArray[np.bool_], money: float) -> Simulation:
-        """Replay rows; see `BudgetPredictor.simulate`."""
+        """Simulate acquisition for many rows; see `BudgetPredictor.simulate`."""
         rows = self.forest.prepare_rows(X)
         label, why, has, scores = self._replay(rows, at_hand, money)
         acquired = (has & ~at_hand)[:, : self.costs.n_sources]
@@ -193,7 +193,7 @@ class Engine(Catalogue):
     # --- Answers --------------------------------------------------------------------------------------------
 
     def answers(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Plain labels or targets, from scores."""
+        """Return labels or targets, from scores."""
         if self.threshold is None:
             return self.forest.answers(scores)
         assert self.forest.classes is not None
@@ -202,7 +202,7 @@ class Engine(Catalogue):
         return labels
 
     def final(self, label: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Labels that the kernels found, by their numbers, and answers from scores elsewhere."""
+        """Return labels by the numbers that the kernels found; undecided rows use their scores."""
         answers = self.answers(scores)
         if self.forest.classes is None:
             return answers
@@ -212,10 +212,10 @@ class Engine(Catalogue):
 
 
 def machine_code(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """What a kernel was compiled to for arguments of these types.
+    """Return the compiled function of a kernel for arguments of these types.
 
-    Only for arguments that always have the same types: numba's usual way compares them with all that it has
-    compiled, field by field, at every call. For a kernel that takes tuples of arrays that is 5 microseconds.
+    Use it only if the argument types never change. Numba's dispatcher compares them with all compiled
+    signatures, field by field, at every call: 5 microseconds for a kernel that takes tuples of arrays.
     """
     if not hasattr(kernel, "compile"):  # numba is switched off
         return kernel  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""`Example`: one example while its sources come in."""
+"""`Example`: state of one example during acquisition."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from budgetprune.predictor.engine import DECIDED, Engine
 
 
 class Example:
-    """What is known about one example, what was paid for it, and what cannot be had.
+    """Known values, paid sources and unavailable sources of one example.
 
-    A source is *requested* (and paid for), and then it *arrives*. A value may come early, in one mapping with
-    others; it counts as known only once all sources that its feature needs have arrived, and stays as it is
-    from then on. A source may have to be requested again, if it did not give all that it can, or if its
-    request was withdrawn; it is paid for once.
+    A source is *requested* (and paid for), and then it *arrives*. A value may arrive early, in one mapping
+    with others. It counts as known once all sources of its feature have arrived, and cannot change after
+    that. A source is requested again if it did not return all values, or if its request was withdrawn. It is
+    paid for once.
 
     Parameters
     ----------
     engine : Engine
     known : mapping from features to values, or None
-        Known for free, as are the sources that they need.
+        Free values; the sources that they need are free as well.
     money : float
-        What may be spent.
+        Cost limit.
     """
 
     def __init__(self, engine: Engine, known: Mapping[str, Any] | None, money: float) -> None:
@@ -42,17 +42,17 @@ class Example:
         self._is_requested = np.zeros(n_sources, dtype=np.bool_)
         self._has_arrived = np.zeros(n_sources, dtype=np.bool_)
         self._is_available = np.ones(n_sources, dtype=np.bool_)
-        self._sources = engine.sources  # with the prices that are still to be paid
+        self._sources = engine.sources  # with the prices still to be paid
         self._money = money
         self._cost = 0.0
         self._order: list[int] = []
         if known is not None:
             self._take(known, "known", is_paid=False)
 
-    # --- What comes in --------------------------------------------------------------------------------------
+    # --- Input ----------------------------------------------------------------------------------------------
 
     def take_paid(self, values: Mapping[str, Any]) -> None:
-        """Take values that were paid for, with all the sources that they need."""
+        """Store paid values; all sources that they need count as paid."""
         self._take(values, "values", is_paid=True)
 
     def _take(self, values: Mapping[str, Any], what: str, is_paid: bool) -> None:
@@ -68,15 +68,15 @@ class Example:
             self._reopen()
 
     def _reopen(self) -> None:
-        """Make sources open to requests again, at no cost, that are there but did not give all values."""
+        """Allow free repeated requests for arrived sources that did not return all values."""
         engine = self.engine
         is_kept_back = engine.known_from(self._has_arrived) & engine.is_used & ~self._has_value
         for k in np.flatnonzero(is_kept_back).tolist():
-            # The one that fewest other features need.
+            # The source that the fewest other features need.
             self.withdraw(min(engine.needs(k).tolist(), key=lambda s: engine.gives(s).size))
 
     def request(self, s: int, *, is_named: bool = False) -> None:
-        """Pay for a source, once. One that costs nothing is only remembered if somebody names it."""
+        """Pay for a source, once. A free source is recorded only if the caller names it."""
         if self._is_requested[s]:
             return
         self._is_requested[s] = True
@@ -86,7 +86,7 @@ class Example:
             self._order.append(s)
 
     def withdraw(self, s: int) -> None:
-        """Take a request back. What was paid is gone, so the next request costs nothing."""
+        """Withdraw a request. Its price stays charged, so the next request is free."""
         self._is_requested[s] = self._has_arrived[s] = False
         self._make_free(s)
 
@@ -96,7 +96,7 @@ class Example:
         self._sources.price[s] = 0.0
 
     def receive(self, s: int, fetched: Any) -> None:
-        """Take what a source gave: a value, a mapping from features to values, or nothing."""
+        """Store the result of a source: a value, a mapping from features to values, or None."""
         try:
             self._receive(s, fetched)
         except InvalidInputError as error:
@@ -117,7 +117,7 @@ class Example:
         self.arrive(s)
 
     def arrive(self, s: int) -> None:
-        """Mark a source as there; all features that miss no other must have a value by now."""
+        """Mark a source as arrived; all features whose sources have arrived must have a value."""
         self._is_requested[s] = self._has_arrived[s] = True
         for k in self.engine.gives(s).tolist():
             if self._has_arrived[self.engine.needs(k)].all():
@@ -130,7 +130,7 @@ class Example:
                 self._is_known[k] = self._has_value[k]
 
     def give_up(self, s: int) -> None:
-        """Mark a source that cannot be had; what was paid for it is gone."""
+        """Mark a source as unavailable; its price stays charged."""
         self._is_available[s] = False
         self._is_requested[s] = self._has_arrived[s]
 
@@ -141,20 +141,20 @@ class Example:
                 self._row[k], self._has_value[k] = number, True
         return [k for k, _ in read]
 
-    # --- What goes out --------------------------------------------------------------------------------------
+    # --- Output ---------------------------------------------------------------------------------------------
 
     def next_source(self) -> int | None:
-        """Number of the source to request next, if any."""
+        """Return the number of the source to request next, if any."""
         source = int(self._look().source)
         return source if source >= 0 else None
 
     def outlook(self) -> tuple[bool, int | None, NDArray[np.bool_]]:
-        """Whether it is decided, the source to request next, and a mask of those that some tree waits for."""
+        """Return whether it is decided, the next source, and a mask of the sources that trees wait for."""
         told = self._look()
         return told.why in DECIDED, (int(told.source) if told.source >= 0 else None), told.is_wanted
 
     def finish(self, values: Mapping[str, Any]) -> Decision:
-        """Look up what is needed until it is decided; other values do not even have to make sense."""
+        """Look up needed values until it is decided; other values are not validated."""
         self._take_free(values)
         while (s := self.next_source()) is not None:
             self.request(s)
@@ -166,14 +166,14 @@ class Example:
         return self.decision()
 
     def _take_free(self, values: Mapping[str, Any]) -> None:
-        """Take from the start what has no price, as `Engine.simulate` does, if it makes sense."""
+        """Store valid free values from the start, as `Engine.simulate` does."""
         engine = self.engine
         self._is_requested |= engine.is_free
         self._has_arrived |= engine.is_free
         is_due = engine.known_from(self._has_arrived) & engine.is_used & ~self._is_known
         for k in np.flatnonzero(is_due).tolist():
             name = engine.values.names[k]
-            with suppress(Exception):  # it is asked for again, and fails then, if a tree comes to need it
+            with suppress(Exception):  # if a tree needs it, it is requested again and fails then
                 if name in values:
                     self._write({name: values[name]}, "")
             self._is_known[k] = self._has_value[k]
@@ -184,19 +184,19 @@ class Example:
         return {name: values[name] for name in names if name in values}
 
     def decision(self) -> Decision:
-        """What is known now."""
+        """Return the current decision."""
         return self.engine.decision(self._row, self._look(), self._sources, self._cost, self._order)
 
     def error(self, s: int, cause: BaseException) -> AcquisitionError:
-        """What to raise if a source fails, which it does for good."""
+        """Return the error for a failed source, which becomes unavailable."""
         return self._error(AcquisitionError, "could not be fetched", s, cause)
 
     def mistake(self, s: int, cause: InvalidInputError) -> AcquisitionError:
-        """What to raise if a source gives what makes no sense."""
+        """Return the error for a source that returned an invalid value."""
         return self._error(InvalidAnswerError, "gave something else than it should", s, cause)
 
     def again(self, mistake: AcquisitionError) -> AcquisitionError:
-        """The same mistake, with all that was learned until now."""
+        """Return the same error with the current decision."""
         return type(mistake)(str(mistake), mistake.source, self.decision())
 
     def _error(

@@ -1,4 +1,4 @@
-"""One example, source after source, until it is decided; and the same for many rows."""
+"""Kernels that acquire sources until an example is decided, for one example or many rows."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from budgetprune.predictor.state import State, begin, copy_state, look, new_stat
 from budgetprune.predictor.tables import Sources, Trees
 from budgetprune.utils.jit import njit
 
-# Why an example stops; what `run` returns beside the label.
+# Reasons to stop, returned by `run` with the label.
 WAITING, CERTAIN, COMPLETE, TOO_EXPENSIVE, UNAVAILABLE, STOPPED = range(6)
 NO_LABEL = -1
 
 
-# --- Is it decided? -----------------------------------------------------------------------------------------
+# --- Decision -----------------------------------------------------------------------------------------------
 
 
 @njit(cache=True)
 def certain_label(rule: Rule, total: NDArray[np.int64], scale: float) -> int:
-    """The label that nothing can change any more, by its number; 0 for a target that is known well enough."""
+    """Return the number of the label that is certain, else -1; 0 for a target within the tolerance."""
     if rule.kind == CUT:
         if total[0, 0] > rule.high * scale:
             return 1
@@ -45,7 +45,7 @@ def certain_label(rule: Rule, total: NDArray[np.int64], scale: float) -> int:
 
 @njit(cache=True)
 def receive(s: Any, sources: Sources, state: State) -> Any:
-    """Acquire a source: features that miss no other become known. Returns their marks."""
+    """Acquire a source: features that lack no other source become known. Return their marks."""
     state.acquired[s] = True
     marks = np.uint64(0)
     for k in sources.gives[sources.gives_start[s] : sources.gives_start[s + 1]]:
@@ -60,13 +60,13 @@ def receive(s: Any, sources: Sources, state: State) -> Any:
 
 @njit(cache=True)
 def survey(trees: Trees, sources: Sources, rule: Rule, money: float, state: State) -> tuple[int, int, int]:
-    """Judge a state whose trees have looked: decided, or which source next?
+    """Decide an up-to-date state, or choose the next source.
 
     Returns
     -------
-    label : its number if it is certain, else -1
-    why : WAITING, or why it stops
-    source : the next one, -1 if it stops
+    label : number of the label if it is certain, else -1
+    why : WAITING, or the reason to stop
+    source : the next source, -1 if it stops
     """
     label, too_expensive = certain_label(rule, state.total, trees.scale), False
     if label == NO_LABEL:
@@ -91,14 +91,14 @@ def run(
     order: NDArray[np.int32],
     state: State,
 ) -> tuple[int, int, int, int]:
-    """Acquire source after source until it is decided, or until `order` is full; `row` has all their values.
+    """Acquire sources until it is decided, or until `order` is full; `row` has all values.
 
-    The trees in `state` have looked.
+    `state` must be up to date (see `look`).
 
     Returns
     -------
     label, why, source : see `survey`
-    n_acquired : how many entries of `order` were written: the sources, one after the other
+    n_acquired : number of entries written to `order`: the acquired sources
     """
     n_acquired = 0
     while True:
@@ -121,9 +121,9 @@ def standing_scores(
     state: State,
     scores: NDArray[np.float64],
 ) -> None:
-    """Add up what the trees answer where they stand, in their order, as `sum_values` does.
+    """Sum the values of the current nodes, in the order of the trees, as `sum_values` does.
 
-    Inner nodes of boosted trees may answer what no leaf below them does; a target stays between its bounds.
+    Values of inner nodes of boosted trees may lie outside those of their leaves; a target is clipped.
     """
     node = state.node
     scores[:] = base
@@ -141,7 +141,7 @@ def standing_scores(
 def possible_label(
     label: int, why: int, rule: Rule, scale: float, scores: NDArray[np.float64], state: State
 ) -> int:
-    """Of many classes, guess one that the bounds of the scores do not exclude, where none is certain."""
+    """Guess a class that the bounds of the scores do not exclude, if none of several is certain."""
     if rule.kind != LEAD or label != NO_LABEL or why == COMPLETE:
         return label
     best, best_score = 0, -np.inf
@@ -170,21 +170,21 @@ def replay(
     has: NDArray[np.bool_],
     scores: NDArray[np.float64],
 ) -> None:
-    """Acquire for every row what it would have acquired, one row after the other.
+    """Simulate the acquisition of each row.
 
     Parameters
     ----------
     known, acquired : features and sources that all rows have from the start
     label, why : filled in for each row, see `survey`
     has : filled in, bool array of shape (n_rows, n_sources)
-    scores : filled in, of shape (n_rows, n_outputs), where the trees stood in the end; not divided
+    scores : filled in, of shape (n_rows, n_outputs), sums over the last nodes reached; not divided
     """
     state = new_state(trees, rule, rows.shape[1], sources.price.size)
     begun = new_state(trees, rule, rows.shape[1], sources.price.size)
     begun.known[:] = known
     begun.acquired[:] = acquired
     order = np.empty(sources.price.size, dtype=np.int32)
-    # As long as nothing is known, all rows are alike.
+    # All rows start from the same state.
     are_alike = not known.any()
     for i in range(rows.shape[0]):
         if i == 0 or not are_alike:
@@ -217,10 +217,10 @@ def decide_one(
     scores: NDArray[np.float64],
     bounds: NDArray[np.float64],
 ) -> tuple[int, int, int, bool, int]:
-    """Take one example further, as far as `order` has room, and tell all about it; see `Told`.
+    """Advance one example until `order` is full, and return its results; see `Told`.
 
-    `begun` is where all examples begin as long as nothing is known. The last five arguments are filled:
-    arrays that a kernel makes take numba longer to hand over.
+    `begun` is the initial state of all examples, with no known value. The last five arguments are filled,
+    because numba takes longer to return new arrays.
     """
     state = new_state(trees, rule, known.size, acquired.size)
     is_begun = not known.any()
@@ -246,7 +246,7 @@ def decide_one(
 
 @njit(cache=True)
 def bound(row: NDArray[Any], known: NDArray[np.bool_], trees: Trees, rule: Rule) -> NDArray[np.float64]:
-    """Bound sums over trees where some features are known, by direction, of shape (2, n_directions)."""
+    """Compute bounds of sums over trees from known features, of shape (2, n_directions)."""
     state = new_state(trees, rule, known.size, 0)
     state.known[:] = known
     begin(row, trees, rule, 0.0, state)

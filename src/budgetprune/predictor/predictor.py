@@ -1,4 +1,4 @@
-"""`BudgetPredictor`: acquire one source at a time, stop when the answer is certain."""
+"""`BudgetPredictor`: acquire one source at a time, and stop when the label is certain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.engine import Engine
 from budgetprune.predictor.example import Example
 
-# What a file holds beside the forest and its prices.
+# Settings stored in a file with the forest and its prices.
 SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order", "look_ahead")
 
 
@@ -31,45 +31,45 @@ _RESTORERS: dict[str, Restorer] = {}
 
 
 def register_restorer(kind: str, restorer: Restorer) -> None:
-    """Say what makes a predictor of the files of other kinds of models."""
+    """Register a function that restores predictors from files of another kind of model."""
     _RESTORERS[kind] = restorer
 
 
 class BudgetPredictor:
-    """Predict without buying what cannot matter.
+    """Predict without acquiring sources that cannot change the label.
 
-    An ensemble's score is a sum over trees. While some of them still wait for a source, each can only answer
-    what is at the leaves that it can still reach, so the score has a lower and an upper bound. As soon as
-    these allow only one label, the prediction is decided: the same label as with all features, for less.
+    An ensemble's score is a sum over trees. A tree that waits for a source can only return the value of a
+    leaf that it can still reach, so the score has a lower and an upper bound. As soon as these allow only one
+    label, the prediction is decided. The label is the same as with all features, at a lower cost.
 
     Parameters
     ----------
     forest : Forest
         Pruned or not, averaged or boosted, for classification or regression.
-    costs : FeatureCosts or what it takes, or CostTable
+    costs : FeatureCosts or its argument, or CostTable
         None: 1 per feature.
     slack : float in [0, 0.5)
-        Takes this share of each waiting tree's range off both its ends, so that it stops a little before
-        certainty. 0: labels are those of the plain forest, always.
+        Share of each waiting tree's range that is removed at both ends, so that predictions stop a little
+        before certainty. 0: labels are always those of the plain forest.
     max_cost : float, optional
-        What one example may cost at most. Sources that do not fit into the rest are not considered; an
-        example that is not decided by then gets the best guess, and is marked.
+        Largest cost of one example. Sources that exceed the remaining limit are not considered. An example
+        that is not decided by then gets the best guess, and is marked as undecided.
     threshold : float, optional
-        Two classes only: predict the second if its probability is at least that. None: the rule of the
+        Two classes only: predict the second if its probability is at least this. None: the rule of the
         library that the forest came from.
     tolerance : float, optional
-        Regression only: decided once the interval of what is possible is no wider. None: 0.
+        Regression only: decided once the interval of possible targets is no wider than this. None: 0.
 
     order : {"look-ahead", "range", "waiting"}
-        Which source is next: the one with the greatest need per unit of cost, among those that some tree
-        stands at right now; so no example ever pays more than its full cost. ``"waiting"``: a tree needs the
-        feature it stands at. ``"range"``: the same, times the range of what the tree can still answer.
-        ``"look-ahead"``: a tree needs each feature that it may meet soon, as probably as training rows met
-        it, times that range.
+        Definition of the need. The next source is the one with the greatest need per unit of cost, among
+        those that some tree waits for; so no example pays more than its full cost. ``"waiting"``: a tree
+        needs the feature that it waits for. ``"range"``: the same, times the range of the tree's possible
+        values. ``"look-ahead"``: a tree needs each feature that it may test soon, with the probability
+        estimated from training rows, times that range.
     look_ahead : int from 0 to 6
-        How many unknown splits a tree looks past, for its bounds in any order: beyond them, features that are
-        known already exclude leaves. On MiniBooNE and Covertype, 2 makes predictions 1 to 4 % cheaper than 1,
-        and takes 1.3 to 1.4 times as long; 0 makes them 6 to 12 % dearer.
+        Number of unknown splits that a tree looks past, for its bounds in any order: beyond them, known
+        features exclude leaves. On MiniBooNE and Covertype, 2 makes predictions 1 to 4 % cheaper than 1, and
+        takes 1.3 to 1.4 times as long; 0 makes them 6 to 12 % more expensive.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class BudgetPredictor:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        # Pickles forget that arrays are read-only, and kernels would be compiled once more for those.
+        # Pickle does not keep arrays read-only, and writable arrays would need another compilation.
         self._engine = self._make_engine()
 
     def __repr__(self) -> str:
@@ -141,16 +141,16 @@ class BudgetPredictor:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """What values are called: names of the features, or ``x0``, ``x1``, ..."""
+        """Names of the features; ``x0``, ``x1``, ... if the forest has none."""
         return self._engine.values.names
 
     @property
     def source_names(self) -> tuple[str, ...]:
-        """What is paid for."""
+        """Names of the sources."""
         return self.costs.source_names
 
     def features_of(self, source: str) -> tuple[str, ...]:
-        """Features that need a source (or a feature that needs none, by its own name)."""
+        """Return the features that need a source (or a free feature, by its name)."""
         columns = self._engine.gives(self._engine.source(source))
         return tuple(self.feature_names[k] for k in columns.tolist())
 
@@ -165,26 +165,26 @@ class BudgetPredictor:
         unavailable: Iterable[str] = (),
         max_cost: float | None = None,
     ) -> Decision:
-        """These values are known: is it decided, or which source is next?
+        """Decide an example from known values, or return the next source.
 
-        A pure function, without any input or output of its own.
+        This is a pure function, without I/O.
 
         Parameters
         ----------
         values : mapping from features to values
-            That were paid for: all sources that they need count as acquired, in this order.
+            Paid values: all sources that they need count as acquired, in this order.
         known : mapping from features to values, optional
-            That are known for free, as are the sources that they need. If such a source gives other features
-            as well, it may be asked for again, at no cost.
-        acquired : sources that were paid for, though no value in `values` needs them
-        unavailable : sources that cannot be had
+            Free values; the sources that they need are free as well. If such a source has other features, it
+            may be requested again, at no cost.
+        acquired : paid sources that no value in `values` needs
+        unavailable : sources that cannot be acquired
         max_cost : float, optional
             Instead of the predictor's.
 
         Returns
         -------
         decision : Decision
-            Its `next` is the source to acquire next; None if it is decided, or if nothing can be done.
+            Its `next` is the source to acquire next; None if it is decided, or if no source is left.
         """
         example = self._example(known, max_cost)
         example.take_paid(values)
@@ -205,36 +205,36 @@ class BudgetPredictor:
         max_cost: float | None = None,
         on_error: Literal["raise", "skip"] = "raise",
     ) -> Decision:
-        """Acquire source after source until it is decided.
+        """Acquire one source at a time until the example is decided.
 
         Parameters
         ----------
         fetch : callable, or mapping from features to values
-            Called with the name of a source (or of a feature that needs none). Returns the value of the
-            feature that needs it, or a mapping from features to values, or None if it gives no value by
-            itself, as a blood draw does. Values of features that need further sources are kept until those
-            have been acquired. A mapping is looked up for what is needed, and only that is charged.
+            Called with the name of a source (or of a free feature). Returns the value of the feature that
+            needs it, a mapping from features to values, or None if the source has no value itself, such as a
+            blood draw. Values of features that need further sources are kept until those have been acquired.
+            If `fetch` is a mapping, only needed values are looked up and charged.
         known : mapping from features to values, optional
-            What is known already, for free, as are the sources that it needs. If such a source gives other
-            features as well, it may be asked for again, at no cost. A callable is asked for free features
-            only once a tree waits for them: what is at hand had better be given here.
+            Free values; the sources that they need are free as well. If such a source has other features, it
+            may be requested again, at no cost. A callable `fetch` is called for free features only once a
+            tree waits for them, so pass values that are already known here.
         max_cost : float, optional
             Instead of the predictor's.
         on_error : {"raise", "skip"}
-            What happens if a callable `fetch` raises an error: an `AcquisitionError`, or the source counts as
-            unavailable. An invalid value is an error in any case.
+            If a callable `fetch` raises an error: raise an `AcquisitionError`, or treat the source as
+            unavailable. An invalid value always raises.
 
         Raises
         ------
         AcquisitionError
-            If `fetch` fails; its `decision` says what was learned before.
+            If `fetch` fails; its `decision` is the last one before the failure.
         """
         check_on_error(on_error)
         if isinstance(fetch, Mapping):
             row = None if known else self._engine.values.read_all(fetch)
             if row is None:
                 return self._example(known, max_cost).finish(fetch)
-            # All are plain numbers: the kernel can take all steps at once.
+            # All values are plain numbers: the kernel can run all steps at once.
             return self._engine.finish(row, self._money(max_cost) * ROUNDING)
         if not callable(fetch):
             raise InvalidInputError(
@@ -252,7 +252,7 @@ class BudgetPredictor:
                 raise example.error(s, error) from error
             if inspect.iscoroutine(fetched):
                 fetched.close()
-                raise InvalidInputError("fetch is a coroutine function, which takes adecide.")
+                raise InvalidInputError("fetch is a coroutine function; use adecide.")
             example.receive(s, fetched)
         return example.decision()
 
@@ -266,27 +266,27 @@ class BudgetPredictor:
         timeout: float | None = None,
         on_error: Literal["raise", "skip"] = "raise",
     ) -> Decision:
-        """Acquire several sources at once until it is decided, and cancel what is no longer needed.
+        """Acquire several sources at once until the example is decided, and cancel unneeded requests.
 
         Parameters
         ----------
         fetch : coroutine function
-            Like `decide`'s. It is asked only for sources that some tree waits for; a request is charged
-            once started.
+            As in `decide`. It is called only for sources that some tree waits for. A request is charged when
+            it starts.
         known, max_cost : see `decide`
         concurrency : int
-            How many requests may be under way at once. 1 costs least; more take less time.
+            Largest number of pending requests. 1 costs least; more take less time.
         timeout : float, optional
-            Seconds after which a request is cancelled, and has failed. All requests have ended before this
-            returns or raises: one that ignores being cancelled is waited for.
+            Seconds after which a request is cancelled, and counts as failed. All requests have ended before
+            this returns or raises; it waits for a request that ignores cancellation.
         on_error : {"raise", "skip"}
-            What happens if a request fails or takes too long: an `AcquisitionError`, or the source counts as
-            unavailable. An invalid value is an error in any case.
+            If a request fails or times out: raise an `AcquisitionError`, or treat the source as unavailable.
+            An invalid value always raises.
 
         Raises
         ------
         AcquisitionError
-            If a request fails; its `decision` says what was learned before.
+            If a request fails; its `decision` is the last one before the failure.
         """
         return await acquire_concurrently(
             self._example(known, max_cost), fetch, concurrency, timeout, on_error
@@ -307,7 +307,7 @@ class BudgetPredictor:
     # --- Many rows ------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each row, or its target, from all features: the plain answer."""
+        """Predict the label of each row, or its target, from all features."""
         return self._engine.answers(self.forest.scores(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -315,12 +315,12 @@ class BudgetPredictor:
         return self.forest.predict_proba(X)
 
     def simulate(self, X: Any, *, known: Iterable[str] = (), max_cost: float | None = None) -> Simulation:
-        """Find out what each row would have cost, had its sources been acquired one after the other.
+        """Simulate acquisition for each row, one source at a time, and compute its cost.
 
         Parameters
         ----------
-        X : rows, of any form that `Forest.prepare_rows` takes
-        known : sources that all rows have for free
+        X : rows, in any form accepted by `Forest.prepare_rows`
+        known : sources that are free for all rows
         max_cost : float, optional
             Instead of the predictor's.
         """
@@ -333,7 +333,7 @@ class BudgetPredictor:
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the forest, its prices and the settings to one file, without pickle.
 
-        The format is described in docs/model-format.md. The model that the forest came from is left out.
+        The format is described in docs/model-format.md. The original model is not stored.
         """
         self._save(file)
 
@@ -345,7 +345,7 @@ class BudgetPredictor:
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> BudgetPredictor:
-        """Read what `save` wrote. It is safe with any file: nothing but numbers and names is read."""
+        """Read a file written by `save`. Untrusted files are safe: only numbers and names are read."""
         parts, staged = load_model_and_stages(file)
         with blamed_on(file):
             return cls._restored(*parts, staged)
@@ -354,7 +354,7 @@ class BudgetPredictor:
     def _restored(
         cls, forest: Forest, costs: CostTable, settings: dict[str, Any], staged: Sections
     ) -> BudgetPredictor:
-        """Make a predictor of what a file holds."""
+        """Restore a predictor from the contents of a file."""
         if staged.header:
             return _RESTORERS[STAGED](forest, costs, settings, staged)
         unknown = settings.keys() - set(SETTINGS)

@@ -1,7 +1,7 @@
-"""What is known about one example: where its trees stand, and what is still possible.
+"""State of one example: known features, current nodes of the trees, and bounds.
 
-Nothing here depends on how the known values came to be known, so asking step by step, in any order, and
-replaying a row of a table reach the same states.
+The state depends only on the known values, not on the order in which they were acquired. So stepwise
+acquisition and simulation of a row reach the same states.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ LARGE = np.int32(2**31 - 1)  # beyond all bounds of a single tree
 
 
 class State(NamedTuple):
-    """What is known about one example, and what follows from it."""
+    """Known features of one example, and the quantities derived from them."""
 
     known: NDArray[np.bool_]  # by feature
     acquired: NDArray[np.bool_]  # by source
     is_available: NDArray[np.bool_]  # by source
-    # By tree: where it stands, at a leaf or at the first split on an unknown feature.
+    # By tree: the current node, a leaf or the first split on an unknown feature.
     node: NDArray[np.int64]
-    bounds: NDArray[np.int32]  # of what it can still answer, of shape (n_trees, 2, n_columns)
-    # By tree: the splits on unknown features that it stands at or may meet soon; none at a leaf.
+    bounds: NDArray[np.int32]  # of its possible values, of shape (n_trees, 2, n_columns)
+    # By tree: the window of splits on unknown features, at the current node or soon after; none at a leaf.
     n_window: NDArray[np.int64]
     window_feature: NDArray[np.int32]
     window_need: NDArray[np.int64]
     marks: NDArray[np.uint64]  # of these features: bit `k % 64` for feature k
     # Sums over trees.
     total: NDArray[np.int64]  # bounds of all directions, less the slack, of shape (2, n_directions)
-    n_standing: NDArray[np.int64]  # by feature: trees that stand at it
+    n_standing: NDArray[np.int64]  # by feature: trees that wait for it
     need: NDArray[np.int64]  # by feature
     # Scratch memory.
     queue: NDArray[np.int64]
     share: NDArray[np.float64]
     gain: NDArray[np.int64]  # by source
-    bundle: NDArray[np.int32]  # features that miss several sources
+    bundle: NDArray[np.int32]  # features that lack several sources
 
 
 @njit(cache=True)
@@ -70,7 +70,7 @@ def new_state(trees: Trees, rule: Rule, n_features: int, n_sources: int) -> Stat
 
 @njit(cache=True)
 def begin(row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: State) -> None:
-    """Let all trees look from their roots; what is known is in `state`."""
+    """Advance all trees from their roots, given the known features in `state`."""
     state.node[:] = trees.tree_start[:-1]
     state.bounds[:] = 0
     state.n_window[:] = 0
@@ -85,7 +85,7 @@ def begin(row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: Stat
 def ignorant_state(
     row: NDArray[Any], trees: Trees, rule: Rule, slack: float, n_features: int, n_sources: int
 ) -> State:
-    """Where all examples begin as long as nothing is known; `row` can be any."""
+    """Return the initial state, with no known feature; `row` is not read."""
     state = new_state(trees, rule, n_features, n_sources)
     begin(row, trees, rule, slack, state)
     return state
@@ -93,7 +93,7 @@ def ignorant_state(
 
 @njit(cache=True)
 def copy_state(of: State, to: State) -> None:
-    """Copy what is known and what follows from it."""
+    """Copy a state into another one."""
     to.known[:] = of.known
     to.acquired[:] = of.acquired
     to.is_available[:] = of.is_available
@@ -110,19 +110,19 @@ def copy_state(of: State, to: State) -> None:
 
 @njit(cache=True)
 def narrow(bounds: NDArray[np.int32], slack: float) -> None:
-    """Take a share of the range off both its ends."""
+    """Remove a share of the range at both ends."""
     for d in range(bounds.shape[1]):
         taken = np.int32(slack * (np.int64(bounds[1, d]) - np.int64(bounds[0, d])))
         bounds[0, d] += taken
         bounds[1, d] -= taken
 
 
-# --- Where trees stand --------------------------------------------------------------------------------------
+# --- Current nodes ------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, inline="always")
 def advance(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -> Any:
-    """Go down from node `h` as far as known features lead."""
+    """Descend from node `h` to the first split on an unknown feature, or to a leaf."""
     nodes = trees.node
     k = nodes[h]["feature"]
     while k >= 0 and known[k]:
@@ -137,7 +137,7 @@ def advance(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -
 
 @njit(cache=True)
 def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
-    """What `goes_left` says where it takes more than a comparison to tell the side."""
+    """Return the side as `goes_left` does, for splits that need more than a comparison."""
     return goes_left(
         x,
         h,
@@ -152,10 +152,10 @@ def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
 
 @njit(cache=True)
 def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: State) -> None:
-    """Let trees advance from where they stand, and bound what they can still answer.
+    """Advance trees from their current nodes, and bound their possible values.
 
-    Below an unknown split both sides are possible; on each, known features lead further down. The leaves that
-    can still be reached from there on bound the answer::
+    Below an unknown split both sides are possible; on each, known splits are followed further down. The
+    leaves that can still be reached bound the value of the tree::
 
             unknown            in the window: at most 1 + 2 + 4 splits with a look-ahead of 2
             ╱     ╲
@@ -165,13 +165,13 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
 
     Parameters
     ----------
-    due : marks of features that have become known; a tree with none of them in its window sees nothing new
-    rule : says how far trees look ahead, and what they need: the feature they stand at, once (STANDING) or
-        times their range (RANGE); or all features in the window, as probably as they meet them, times their
-        range (LOOK_AHEAD)
-    slack : share of a tree's range that is taken off both its ends
+    due : marks of features that have become known; a tree with none of them in its window is unchanged
+    rule : defines the look-ahead and the needs of a tree: the feature that it waits for, once (STANDING) or
+        times the tree's range (RANGE); or all features in the window, weighted by the probability of
+        reaching them, times the range (LOOK_AHEAD)
+    slack : share of a tree's range that is removed at both ends
     """
-    # Names of their own: what is taken out of a tuple in a loop has its references counted in the loop.
+    # Local names: numba would count references in the loop for arrays read from a tuple there.
     nodes, below, share_left, direction = trees.node, trees.bounds, trees.share_left, trees.direction
     known, queue, share, bounds = state.known, state.queue, state.share, state.bounds
     node, marks, total, need = state.node, state.marks, state.total, state.need
@@ -180,7 +180,7 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
     for t in range(node.size):
         if not marks[t] & due:
             continue
-        # A tree feeds all directions, or one of them.
+        # A tree adds to all directions, or to one of them.
         first, n_fed = (0, bounds.shape[2]) if direction[t] < 0 else (direction[t], 1)
         for d in range(n_fed):
             total[0, first + d] -= bounds[t, 0, d]
@@ -196,8 +196,8 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
         share[0] = 1.0
         marks[t] = 0
         n_splits, n_queued, place, level, level_end = 0, 1, 0, 0, 1
-        # The queue holds nodes level by level. Those that are splits go into the window, which is never
-        # ahead.
+        # The queue holds nodes level by level. Splits are written to the window, which never overtakes
+        # the queue.
         while place < n_queued:
             if place == level_end:
                 level, level_end = level + 1, n_queued

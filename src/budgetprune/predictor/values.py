@@ -1,4 +1,4 @@
-"""From values by name, as they come from a dictionary or a request, to what the kernels take."""
+"""Conversion of named values, from a dictionary or a request, to the input of the kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_NUMBERS = (np.complexfloating, np.timedelta64)
 
 
 class Values:
-    """Names of the features of a forest, and how their values are read, one by one."""
+    """Reader of feature values by name, for a forest."""
 
     def __init__(self, forest: Forest) -> None:
         self.names = forest.feature_names or tuple(f"x{k}" for k in range(forest.n_features))
@@ -34,14 +34,14 @@ class Values:
             None if known is None else {category: float(i) for i, category in enumerate(known)}
             for known in categories
         ]
-        # A dictionary with plain numbers for all features is read at once.
+        # A dictionary with plain numbers for all features is read in one step.
         has_numbers_only = all(number is None for number in self._number) and len(self.names) > 1
         self._all: Callable[[Any], tuple[Any, ...]] | None = (
             itemgetter(*self.names) if has_numbers_only else None
         )
 
     def column_of(self, name: Any) -> int:
-        """Number of a feature, by its name."""
+        """Return the column of a feature, by its name."""
         try:
             return self.column[name]
         except (KeyError, TypeError):
@@ -50,7 +50,7 @@ class Values:
             ) from None
 
     def read_named(self, values: Mapping[str, Any], what: str) -> list[tuple[int, float]]:
-        """Numbers of features, and their values as the trees compare them; all of them, or an error."""
+        """Return columns and converted values of a mapping, or raise InvalidInputError."""
         if not isinstance(values, Mapping):
             raise InvalidInputError(
                 f"{what} must be a mapping from feature names to values, not {type(values).__name__}."
@@ -59,7 +59,7 @@ class Values:
         return [(k, self.read(k, value)) for k, value in named]
 
     def read(self, k: int, value: Any) -> float:
-        """One value as the number that the trees compare, or an error that says what is wrong with it."""
+        """Convert one value to the number that the trees compare, or raise InvalidInputError."""
         name, number = self.names[k], self._number[k]
         if number is not None:
             value = self._category(k, value)
@@ -86,7 +86,7 @@ class Values:
         return read
 
     def _category(self, k: int, value: Any) -> float:
-        """Number of a category; one that nobody knows is missing."""
+        """Return the number of a category; unknown categories of an accepted type count as missing."""
         number = self._number[k]
         assert number is not None
         try:
@@ -107,8 +107,8 @@ class Values:
         return np.nan
 
     def read_all(self, values: Mapping[str, Any]) -> NDArray[Any] | None:
-        """All values at once, if all are there and plain numbers without surprises; else None."""
-        # Other mappings may look things up when asked: they are asked for what is needed only.
+        """Convert all values in one step if all are present and plain finite numbers; else return None."""
+        # Other mappings may be lazy, so only needed values are looked up.
         if self._all is None or type(values) is not dict:
             return None
         try:
@@ -123,7 +123,7 @@ class Values:
 
 @njit(cache=True)
 def round_values(values: NDArray[Any], rounded: NDArray[Any]) -> bool:
-    """Round to another precision; True if all are finite numbers. For a few values numpy takes longer."""
+    """Round to another precision; return whether all are finite. For a few values numpy is slower."""
     is_finite = True
     for k in range(values.size):
         rounded[k] = values[k]
@@ -132,7 +132,7 @@ def round_values(values: NDArray[Any], rounded: NDArray[Any]) -> bool:
 
 
 def _is_na(value: Any) -> bool:
-    """Recognise pandas.NA without importing pandas: whoever passes it has imported it already."""
+    """Recognise pandas.NA without importing pandas: a caller who passes it has imported it already."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and value is pandas.NA
 
@@ -140,5 +140,5 @@ def _is_na(value: Any) -> bool:
 def _shown(value: Any) -> str:
     try:
         return reprlib.repr(value)
-    except Exception:  # a message about a strange value must not fail over it
+    except Exception:  # an invalid `__repr__` must not hide the error message
         return f"a {type(value).__name__}"
