@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from budgetprune import Forest
-from budgetprune.losses import derivatives
+from budgetprune.losses import find_loss
 
 N_FEATURES, N_CLASSES = 4, 3
 LOSSES = ("squared", "logistic", "softmax", "poisson", "gamma")
@@ -102,7 +102,7 @@ def boosted(kind: str, seed: int = 0, n_rounds: int = 4, max_depth: int = 3) -> 
     score = np.tile(base, (n_train, 1))
     tree_start, tree_output, tree_round = [0], [], []
     for r in range(n_rounds):
-        gradient, curvature = derivatives(loss, score, y[:n_train])
+        gradient, curvature = find_loss(loss).derivatives(score, y[:n_train])
         steps = np.zeros_like(score)
         for k in [slice(None)] if "joint" in kind else range(n_outputs):
             columns = k if isinstance(k, slice) else [k]
@@ -186,7 +186,7 @@ def gains_by_definition(forest: Forest, X: np.ndarray, target: np.ndarray, weigh
             for s in range(forest.n_trees):
                 if forest.tree_round[s] < forest.tree_round[t]:
                     score[outputs(forest, s)] += answer(forest, s, ways[s][i][-1])
-            by_row = derivatives(forest.loss, score[np.newaxis] / forest.divisor, target[i : i + 1])
+            by_row = find_loss(forest.loss).derivatives(score[np.newaxis] / forest.divisor, target[i : i + 1])
             g, c = (weight[i] * part[0, outputs(forest, t)] for part in by_row)
             for h in ways[t][i]:
                 v = answer(forest, t, h) / forest.divisor

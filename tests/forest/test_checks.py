@@ -7,6 +7,7 @@ import pytest
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, checks
+from budgetprune.losses import LOSSES, find_loss
 
 from .test_forest import by_hand
 
@@ -145,7 +146,7 @@ def test_the_words_are_those_of_the_types():
     assert set(checks.LABEL_RULES) == words(hints["link"])
     assert {rule for rules in checks.LABEL_RULES.values() for rule in rules} == words(hints["label_rule"])
     assert set(checks.MISSING) == words(hints["missing"])
-    assert set(checks.LINK_OF_LOSS) == words(hints["loss"])
+    assert {find_loss(name).link for name in LOSSES.names} <= words(hints["link"])
 
 
 def test_thresholds_may_be_infinite():

@@ -14,7 +14,7 @@ import pytest
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
-from budgetprune.losses import derivatives
+from budgetprune.losses import find_loss
 
 from .lightgbm_zoo import (
     EXACT,
@@ -119,7 +119,7 @@ def steps_from_rows(case, penalty, enlarged):
         before = np.tile(forest.base, (N_ROWS, 1))
         for s in np.flatnonzero(forest.tree_round < forest.tree_round[t]):
             before[:, forest.tree_output[s]] += forest.value[at[:, s], 0]
-        sums = derivatives(forest.loss, before / forest.divisor, y)
+        sums = find_loss(forest.loss).derivatives(before / forest.divisor, y)
         for nodes in path:
             seen = nodes[:, t] >= 0
             for total, part in zip((gradient, curvature), sums, strict=True):

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
 from budgetprune.forest import layout as _layout
-from budgetprune.losses import derivatives
+from budgetprune.losses import find_loss
 
 
 def as_columns(rows, case):
@@ -133,7 +133,7 @@ def newton_steps(case, weight):
     step, explained = np.zeros(forest.n_nodes), np.zeros(forest.n_nodes)
     scores = np.tile(forest.base, (len(target), 1))
     for r in range(forest.tree_round[-1] + 1):
-        gradient, curvature = derivatives(forest.loss, scores.copy(), target)
+        gradient, curvature = find_loss(forest.loss).derivatives(scores.copy(), target)
         for t in np.flatnonzero(forest.tree_round == r):
             k = forest.tree_output[t]
             g = sums_at_nodes(forest, leaves[:, t], weight * gradient[:, k])

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
-from budgetprune.losses import derivatives
+from budgetprune.losses import find_loss
 
 from .xgboost_zoo import (
     CATEGORICAL,
@@ -105,7 +105,7 @@ def newton_sums(case: Trained, excess: float) -> tuple[np.ndarray, np.ndarray]:
     G, H = np.zeros((2, forest.n_nodes))
     score = np.tile(forest.base, (len(case.X), 1))
     for r in range(forest.tree_round[-1] + 1):
-        gradient, curvature = derivatives(forest.loss, score, case.y)
+        gradient, curvature = find_loss(forest.loss).derivatives(score, case.y)
         for t in np.flatnonzero(forest.tree_round == r):
             k, nodes = forest.tree_output[t], np.arange(forest.tree_start[t], forest.tree_start[t + 1])
             reaches = (leaves[:, [t]] >= nodes) & (leaves[:, [t]] < end[nodes])

@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 )
 
 from budgetprune import Forest, PruningProblem
-from budgetprune.losses import row_loss
+from budgetprune.losses import find_loss
 from budgetprune.problem.boosting import recompute
 
 N_TRAIN = 300
@@ -86,7 +86,7 @@ def test_the_path_trades_cost_for_loss(name, error):
     assert path.gap.max() <= 1e-9
     assert len(path) > 2
     target = np.searchsorted(forest.classes, y) if forest.is_classifier else y
-    loss = [row_loss(forest.loss, point.forest.scores(X), target).mean() for point in path]
+    loss = [find_loss(forest.loss).value(point.forest.scores(X), target).mean() for point in path]
     # Errors are of second order, and later trees take no notice; but their order is right.
     assert np.corrcoef(loss, path.error)[0, 1] > 0.95
     assert loss[0] < loss[-1]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetprune.losses import row_loss
+from budgetprune.losses import find_loss
 from budgetprune.problem.gains import measured_gains, sums_below
 from budgetprune.problem.rows import route
 
@@ -67,7 +67,8 @@ def test_rows_without_weight_do_not_count():
 def loss_added(forest, keep, case):
     """By how much the loss of the pruned ensemble exceeds that of the whole one."""
     pruned, whole = (
-        case.weight @ row_loss(forest.loss, f.scores(case.X), case.y) for f in (forest.prune(keep), forest)
+        case.weight @ find_loss(forest.loss).value(f.scores(case.X), case.y)
+        for f in (forest.prune(keep), forest)
     )
     return pruned - whole
 

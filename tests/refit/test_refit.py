@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
 from budgetprune import Forest, InvalidInputError, UnsupportedModelError
-from budgetprune.losses import row_loss
+from budgetprune.losses import find_loss
 from budgetprune.refit import Sample, kinds_for, refit, refit_pruning
 from budgetprune.refit.refitting import CLIP, with_mean_1
 
@@ -73,7 +73,7 @@ def score_loss(forest, kind, y, weight=1.0):
     if kind == "squared" and forest.classes is not None:
         off = scores - np.eye(forest.classes.size)[target]
         return np.mean(weight * (off**2).sum(axis=1) / 2)
-    return np.mean(weight * row_loss(forest.loss or "squared", scores, target))
+    return np.mean(weight * find_loss(forest.loss or "squared").value(scores, target))
 
 
 @pytest.mark.parametrize(("name", "kind"), WAYS)

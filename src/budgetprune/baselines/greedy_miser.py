@@ -16,7 +16,6 @@ from budgetprune.baselines.grower_forest import TrainingRows, find_classes, trai
 from budgetprune.baselines.grower_parameters import tree_limits, whole_number
 from budgetprune.baselines.grower_splits import SQUARED, Aim
 from budgetprune.errors import InvalidInputError
-from budgetprune.losses import Loss
 from budgetprune.problem.checks import at_least_zero
 
 # Keeps the logarithm finite for classes without weight.
@@ -149,7 +148,7 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ign
                 f"y has rows of 1 class only, {only!r}, or all others have weight 0; give two at least."
             )
         log_share = np.log(np.maximum(share, _LEAST_SHARE))
-        loss: Loss = "logistic" if classes.size == 2 else "softmax"
+        loss = "logistic" if classes.size == 2 else "softmax"
         base = log_share[1:] - log_share[:1] if loss == "logistic" else log_share
         return Boosting(loss, label, base, classes)
 

@@ -15,9 +15,9 @@ from budgetprune.baselines.grower_node import Prices
 from budgetprune.baselines.grower_splits import Aim
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.forest.checks import LABEL_RULES, LINK_OF_LOSS
+from budgetprune.forest.checks import LABEL_RULES
 from budgetprune.forest.topology import sum_of_leaves
-from budgetprune.losses import Loss, derivatives
+from budgetprune.losses import find_loss
 from budgetprune.problem.gains import NewtonSums, split_gains
 
 # Lower bound of the curvature: limits the steps of rows with probabilities near 0 or 1.
@@ -37,7 +37,7 @@ class Boosting(NamedTuple):
     classes : array, or None for regression
     """
 
-    loss: Loss
+    loss: str
     target: NDArray[Any]
     base: NDArray[np.float64]
     classes: NDArray[Any] | None
@@ -82,7 +82,7 @@ def boost(
     trees: list[GrownTree] = []
     at_leaves: list[NDArray[np.float64]] = []  # curvature of the loss, per tree
     for _ in range(n_rounds):
-        slope = derivatives(boosting.loss, scores, target)
+        slope = find_loss(boosting.loss).derivatives(scores, target)
         for k in range(n_outputs):
             sample = Sample.of_target(-slope.gradient[:, k], weight)
             tree = grow_tree(bins, sample, prices, aim, _NO_TABLE, random.randint(1, np.iinfo(np.int32).max))
@@ -107,7 +107,7 @@ def _planted(
     sums = planted.table["sums"]
     curvature = sum_of_leaves(planted.fields["right"], at_leaves[planted.order])
     n_outputs = boosting.base.size
-    link: Any = LINK_OF_LOSS[boosting.loss]
+    link: Any = find_loss(boosting.loss).link
     label_rule: Any = LABEL_RULES[link][0]
     forest = Forest(
         **planted.fields,

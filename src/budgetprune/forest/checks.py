@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.losses import LOSSES, find_loss
 from budgetprune.utils.jit import njit
 
 if TYPE_CHECKING:
@@ -75,19 +76,12 @@ PER_NODE = (
     "split_gain",
 )
 
-# Which label rules a link has, and which link a loss: all that any importer or refit makes.
+# Label rules of each link: all that any importer or refit makes.
 LABEL_RULES = {
     "identity": ("argmax",),
     "softmax": ("argmax", "likeliest"),
     "exp": ("argmax",),
     "logistic": ("positive", "nonnegative", "likeliest"),
-}
-LINK_OF_LOSS = {
-    "squared": "identity",
-    "logistic": "logistic",
-    "softmax": "softmax",
-    "poisson": "exp",
-    "gamma": "exp",
 }
 MISSING = ("forbidden", "nan", "nan-or-zero")
 INPUT_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -138,9 +132,8 @@ def _check_settings(forest: Forest) -> None:
         f"label_rule must be {' or '.join(LABEL_RULES[forest.link])} for a link that is {forest.link}",
     )
     _require(
-        forest.loss is None
-        or (forest.loss in tuple(LINK_OF_LOSS) and forest.link == LINK_OF_LOSS[forest.loss]),
-        f"loss must be None or one of {', '.join(LINK_OF_LOSS)}, with the link that belongs to it",
+        forest.loss is None or (forest.loss in LOSSES and forest.link == find_loss(forest.loss).link),
+        f"loss must be None or one of {', '.join(LOSSES.names)}, with the link that belongs to it",
     )
     _require(forest.missing in MISSING, f"missing must be one of {', '.join(MISSING)}")
     for name in ("input_dtype", "label_dtype"):

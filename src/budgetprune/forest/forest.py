@@ -124,7 +124,7 @@ class Forest:
     missing: Literal["forbidden", "nan", "nan-or-zero"]
     origin: Any | None
     origin_node: NDArray[np.int32]
-    loss: Literal["squared", "logistic", "softmax", "poisson", "gamma"] | None = None
+    loss: str | None = None
     tree_round: NDArray[np.int32] | None = None
     split_gain: NDArray[np.float64] | None = None
     categories: tuple[tuple[Any, ...] | None, ...] | None = None

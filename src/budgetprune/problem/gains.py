@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.losses import derivatives
+from budgetprune.losses import find_loss
 from budgetprune.problem.rows import RoutedRows
 from budgetprune.utils.jit import njit, prange
 
@@ -47,13 +47,14 @@ def newton_sums(
     """Add up each row's derivatives at the nodes that it reaches, at the scores before the tree's round."""
     assert forest.tree_round is not None
     assert forest.loss is not None
+    loss = find_loss(forest.loss)
     sums = NewtonSums(np.zeros(forest.value.shape), np.zeros(forest.value.shape))
     # One line per output, as a tree that feeds one output reads no other.
     total = np.repeat(forest.base[:, np.newaxis], weight.size, axis=1)
     trees = forest.tree_start, forest.right, rows.order, rows.start, rows.stop, forest.tree_output
     borders = [0, *(np.flatnonzero(np.diff(forest.tree_round)) + 1), forest.n_trees]
     for first, last in pairwise(borders):
-        by_row = derivatives(forest.loss, total.T / forest.divisor, target)
+        by_row = loss.derivatives(total.T / forest.divisor, target)
         gradient, curvature = (np.ascontiguousarray(part.T) * weight for part in by_row)
         add_up_round(sums, first, last, *trees, gradient, curvature)
         answer_round(total, first, last, *trees, forest.value)

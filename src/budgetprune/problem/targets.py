@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.losses import find_loss
 from budgetprune.utils.row_values import as_numbers, as_weights, one_per_row
 
 
@@ -52,12 +53,12 @@ def as_targets(forest: Forest, y: Any, n_rows: int, name: str) -> NDArray[Any]:
 
 def check_for_loss(loss: str | None, target: NDArray[Any], weight: NDArray[np.float64], y_name: str) -> None:
     """Raise unless a loss can be added up over these rows."""
-    least = {"poisson": 0.0, "gamma": np.nextafter(0.0, 1.0)}.get(str(loss), -np.inf)
-    if (target < least).any():
-        i = np.flatnonzero(target < least)[0]
-        bound = "at least 0" if loss == "poisson" else "positive"
+    known = None if loss is None else find_loss(loss)
+    too_small = np.zeros(0) if known is None else np.flatnonzero(target < known.least_target)
+    if known is not None and too_small.size:
+        i = too_small[0]
         raise InvalidInputError(
-            f"{y_name} is {target[i]} in row {i}, but targets of a {loss} loss are {bound}."
+            f"{y_name} is {target[i]} in row {i}, but targets of a {loss} loss are {known.valid_targets}."
         )
     if not weight.any():
         raise InvalidInputError(

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.losses import Array, Derivatives, Loss, derivatives, row_loss
+from budgetprune.losses import Array, Derivatives, Loss, find_loss
 from budgetprune.refit.conjugate import conjugate_gradients, dot, length
 from budgetprune.refit.leaves import Leaves
 from budgetprune.refit.minimum import Minimum, yardstick
-from budgetprune.utils.jit import njit, prange
 
 # A few steps are the rule; leaves whose rows are all on one side, without a ridge, take the most.
 MAX_STEPS = 100
@@ -34,7 +33,7 @@ FLATTEST = 1e-30
 
 def minimise(
     leaves: Leaves,
-    loss: Loss,
+    loss: str,
     target: NDArray[Any],
     weight: Array,
     ridge: float,
@@ -48,7 +47,7 @@ def minimise(
     The objective is convex, and strictly so for a positive ridge; each step lowers it, so the method
     converges from any start.
     """
-    objective = Objective(leaves, loss, target, weight, ridge)
+    objective = Objective(leaves, find_loss(loss), target, weight, ridge)
     nowhere = np.zeros_like(start)
     value = objective.value(nowhere, leaves.score)
     if not np.isfinite(value.total):
@@ -105,14 +104,14 @@ class Objective:
     def value(self, shift: Array, scores: Array) -> Value:
         """Add up, wherever a step may have led: the value may be infinite, or NaN."""
         with np.errstate(over="ignore", invalid="ignore"):
-            by_row = row_loss(self.loss, scores, self.target)
+            by_row = self.loss.value(scores, self.target)
             penalty = 0.5 * self.ridge * dot(shift, shift)
             noise = ROUNDING * (dot(self.weight, abs(by_row)) + penalty)
             return Value(dot(self.weight, by_row) + penalty, noise)
 
     def at(self, shift: Array, scores: Array, value: Value) -> Point:
         """Look around at a point with a finite value."""
-        by_row = derivatives(self.loss, scores, self.target)
+        by_row = self.loss.derivatives(scores, self.target)
         gradient = self.ridge * shift
         self.leaves.add_sums(self.weight[:, np.newaxis] * by_row.gradient, gradient)
         return Point(shift, scores, value, by_row, gradient, length(gradient))
@@ -121,7 +120,7 @@ class Objective:
         """Go a Newton step, or as much of it as lowers the objective; None if nothing does."""
         step = conjugate_gradients(self.hessian(here), -here.gradient, self.diagonal(here.by_row), accuracy)
         slope, along = dot(here.gradient, step), self.leaves.scores(step)
-        share = 1.0 if self.loss == "squared" else FARTHEST / max(FARTHEST, abs(along).max())
+        share = 1.0 if self.loss.is_quadratic else FARTHEST / max(FARTHEST, abs(along).max())
         for _ in range(MAX_HALVINGS):
             shift, scores = here.shift + share * step, here.scores + share * along
             value = self.value(shift, scores)
@@ -138,31 +137,13 @@ class Objective:
     def hessian(self, here: Point) -> Callable[[Array, Array], None]:
         """Multiply by the Hessian at a point: ``Z' W C Z + ridge``, C the second derivatives of each row."""
         along = np.empty_like(here.scores)
-        if self.loss == "softmax":
-            probability = here.by_row.gradient.copy()
-            probability[np.arange(len(probability)), self.target] += 1.0
-        else:
-            curvature = self.weight[:, np.newaxis] * here.by_row.curvature
+        multiply_rows = self.loss.second_derivatives(here.by_row, self.target, self.weight)
 
         def multiply(direction: Array, image: Array) -> None:
             along.fill(0.0)
             self.leaves.add_scores(direction, along)
-            if self.loss == "softmax":
-                bend_softmax(along, probability, self.weight)
-            else:
-                np.multiply(along, curvature, out=along)
+            multiply_rows(along)
             np.multiply(direction, self.ridge, out=image)
             self.leaves.add_sums(along, image)
 
         return multiply
-
-
-@njit(cache=True, parallel=True)
-def bend_softmax(along: Array, probability: Array, weight: Array) -> None:
-    """Multiply by the weighted second derivatives of a softmax, in place; they couple a row's outputs."""
-    for i in prange(len(along)):
-        mean = 0.0
-        for k in range(along.shape[1]):
-            mean += probability[i, k] * along[i, k]
-        for k in range(along.shape[1]):
-            along[i, k] = weight[i] * probability[i, k] * (along[i, k] - mean)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest.adapters.xgboost.checks import check_ensemble, check_tree, reachable
 from budgetprune.forest.damage import check_model
-from budgetprune.losses import Loss
 
 # What a tree has per node, and what it has else. Another field could change where rows go, so it is refused.
 PER_NODE = (
@@ -39,7 +38,7 @@ class Objective(NamedTuple):
     """What the scores of a model mean, what it was trained to make small, and what its base score is."""
 
     link: Literal["identity", "logistic", "softmax", "exp"]
-    loss: Loss | None
+    loss: str | None
     base: Literal["score", "probability", "mean"]
     label_rule: Literal["argmax", "positive", "likeliest"] = "argmax"
 
