@@ -1,7 +1,7 @@
-"""One tree after the other: the grower that all rivals share that make splits with an eye on their price.
+"""Tree grower shared by the cost-aware baselines.
 
-There is a single histogram, of the feature at hand: it stays in the nearest cache, and that is worth more
-than finding one child's as the difference of two that were kept.
+There is a single histogram, of the current feature. It stays in the first-level cache, which saves more
+time than computing one child's histogram as the difference of two stored ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_TARGET = np.empty(0)
 
 
 class Sample(NamedTuple):
-    """The rows that a tree is grown on.
+    """Rows that a tree is grown on.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Sample(NamedTuple):
     n_sums : int
         Number of classes; 2 for squared loss.
 
-    All rows there are have an entry, also those that the tree is not grown on.
+    All rows have an entry, including those that the tree is not grown on.
     """
 
     rows: NDArray[np.int32]
@@ -56,17 +56,17 @@ class Sample(NamedTuple):
 
     @classmethod
     def of_classes(cls, label: NDArray[np.int32], weight: NDArray[np.float64], n_classes: int) -> Sample:
-        """Rows with classes; those without weight are left out."""
+        """Make a sample of rows with classes; rows of weight 0 are left out."""
         return cls(np.flatnonzero(weight).astype(np.int32), label, _NO_TARGET, weight, int(n_classes))
 
     @classmethod
     def of_target(cls, target: NDArray[np.float64], weight: NDArray[np.float64]) -> Sample:
-        """Rows with numbers to be approximated; those without weight are left out."""
+        """Make a sample of rows with numeric targets; rows of weight 0 are left out."""
         return cls(np.flatnonzero(weight).astype(np.int32), _NO_ROWS, target * weight, weight, 2)
 
 
 class GrownTree(NamedTuple):
-    """Nodes level by level, the root first.
+    """Grown tree: nodes level by level, the root first.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class GrownTree(NamedTuple):
     sums : float64 array of shape (n_nodes, n_sums)
         Weight of each class, or weight and weighted target.
     leaf : int32 array of shape (n_rows,)
-        Where each row of the sample ends; -1 for other rows.
+        Leaf of each row of the sample; -1 for other rows.
     """
 
     feature: NDArray[np.int32]
@@ -92,14 +92,14 @@ class GrownTree(NamedTuple):
     leaf: NDArray[np.int32]
 
     def without_rows(self) -> GrownTree:
-        """The nodes alone: what is kept of many trees."""
+        """Tree without `leaf`, to save memory."""
         return self._replace(leaf=_NO_ROWS)
 
 
 def logarithms(weight: NDArray[np.float64], aim: Aim) -> NDArray[np.float64]:
-    """Tabulate x log2 x for all sums of weights, if the entropy needs it and weights are whole numbers.
+    """Tabulate x log2 x for all sums of weights, if the measure is entropy and weights are integers.
 
-    An empty table means that there is none.
+    Otherwise the table is empty.
     """
     total = weight.sum()
     if aim.measure != ENTROPY or total > _LARGEST_TABLE or not np.array_equal(weight, np.rint(weight)):
@@ -115,8 +115,9 @@ def grow_tree(
 ) -> GrownTree:
     """Grow one tree, level by level.
 
-    Impurities are lowered as cheaply as possible, and every use of a feature is charged anew. Squared loss is
-    lowered by more than a split costs, or not at all; what it needed is paid for then (`prices.is_paid`).
+    For impurities, the split with the least cost per decrease is made, and every use of a feature is
+    charged anew. For squared loss, a split is made only if the decrease exceeds its cost; its sources are
+    then marked as paid (`prices.is_paid`).
 
     Parameters
     ----------
@@ -126,9 +127,9 @@ def grow_tree(
     aim : Aim
     table : from `logarithms`
     seed : int above 0 and below 2**31
-        Shuffles features: of splits that are equally good, the first one that is looked at wins.
+        Seed of the order of features: on ties, the first split found is used.
     """
-    rows = sample.rows.copy()  # those of a node are one range, those of its children the parts of it
+    rows = sample.rows.copy()  # each node has one range of rows, divided between its children
     label = np.empty(min(rows.size, sample.label.size), dtype=np.int32)
     target = np.empty(min(rows.size, sample.weighted_target.size))
     weight = np.empty(rows.size)
@@ -149,7 +150,7 @@ def grow_tree(
 
     space = new_space(bins.n_bins.size, sample.n_sums)
     tree_weight = sample.weight[rows].sum()
-    state = (seed * 2654435761) & 0xFFFFFFFF  # odd, so never 0; small seeds begin with many bits as well
+    state = (seed * 2654435761) & 0xFFFFFFFF  # odd, so never 0; mixes the bits of small seeds
     start[0], stop[0] = 0, rows.size
     h, n_nodes = 0, 1
     while h < n_nodes:

@@ -1,4 +1,4 @@
-"""From what a user calls X to rows that trees can grow on, and from grown trees to fields of a `Forest`."""
+"""Validation of training rows, and conversion of grown trees to fields of a `Forest`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INPUT = np.dtype(np.float32)
 
 
 class TrainingRows(NamedTuple):
-    """Rows, what they are labelled with, and how much they count."""
+    """Training rows, labels and weights."""
 
     X: NDArray[np.float32]
     y: NDArray[Any]
@@ -29,7 +29,7 @@ class TrainingRows(NamedTuple):
 
 
 def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-    """Let an estimator learn its features from the rows; return all as arrays, or say what is wrong."""
+    """Validate the training data of an estimator, set its features, and return arrays."""
     if y is None:
         raise InvalidInputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -48,7 +48,7 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Trainin
 
 
 def find_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the classes in order, and the number of each row's class."""
+    """Return the sorted classes, and the class index of each row."""
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     classes, label = np.unique(y, return_inverse=True)
@@ -56,7 +56,7 @@ def find_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
 
 
 def find_several_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the same for learners that need two classes or more."""
+    """Return the same, or raise if there are fewer than two classes."""
     classes, label = find_classes(y)
     if classes.size < 2:
         raise InvalidInputError(f"y has one class only, {classes[0].item()!r}; there must be at least two.")
@@ -64,7 +64,7 @@ def find_several_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int3
 
 
 def plant_grown(trees: list[GrownTree], bins: Bins) -> Planted:
-    """Put grown trees in a row, each in pre-order, with all that their splits need.
+    """Concatenate grown trees, each in pre-order, with thresholds and children of their splits.
 
     The table has the `sums` of each node.
     """
@@ -90,7 +90,7 @@ def plant_grown(trees: list[GrownTree], bins: Bins) -> Planted:
 
 
 def _table(tree: GrownTree) -> NDArray[Any]:
-    """The nodes of a tree as rows of one table."""
+    """Nodes of a tree as rows of a table."""
     columns = {name: array for name, array in tree._asdict().items() if name != "leaf"}
     table = np.empty(
         tree.feature.size, [(name, array.dtype, array.shape[1:]) for name, array in columns.items()]

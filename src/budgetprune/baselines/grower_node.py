@@ -1,4 +1,4 @@
-"""The best split of one node: features in random order, the histogram of each, and what each would cost."""
+"""Search for the best split of one node: features in random order, with their histograms and costs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from budgetprune.utils.jit import njit
 
 
 class Prices(NamedTuple):
-    """What features need and what that costs, as in `CostTable`, and which sources are paid for already."""
+    """Sources of features and their prices, as in `CostTable`, and the sources already paid for."""
 
     needs_start: NDArray[np.int64]
     needs: NDArray[np.int32]
@@ -30,13 +30,13 @@ class Prices(NamedTuple):
 
     @classmethod
     def of(cls, costs: CostTable) -> Prices:
-        """Nothing is paid for."""
+        """Make prices with no source paid for."""
         return cls(costs.needs_start, costs.needs, costs.price, np.zeros(costs.n_sources, dtype=np.bool_))
 
 
 @njit(cache=True)
 def open_price(k: int, prices: Prices) -> float:
-    """Add up the prices of the sources that feature `k` needs and nobody has paid for."""
+    """Sum the prices of the sources that feature `k` needs and that are not paid for."""
     total = 0.0
     for j in range(prices.needs_start[k], prices.needs_start[k + 1]):
         source = prices.needs[j]
@@ -47,13 +47,13 @@ def open_price(k: int, prices: Prices) -> float:
 
 @njit(cache=True)
 def pay(k: int, prices: Prices) -> None:
-    """Note that the sources of feature `k` are paid for."""
+    """Mark the sources of feature `k` as paid for."""
     for j in range(prices.needs_start[k], prices.needs_start[k + 1]):
         prices.is_paid[prices.needs[j]] = True
 
 
 class NodeRows(NamedTuple):
-    """The rows of a node, one after the other.
+    """Rows of a node, contiguous in memory.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class NodeRows(NamedTuple):
 
 @njit(cache=True)
 def add_up(total: NDArray[np.float64], node: NodeRows, measure: int) -> None:
-    """Add up the sums of a node from its rows: a class that it lacks has exactly 0."""
+    """Compute the sums of a node from its rows; absent classes have exactly 0."""
     for q in range(node.rows.size):
         if measure == SQUARED:
             total[0] += node.weight[q]
@@ -87,7 +87,7 @@ def add_up(total: NDArray[np.float64], node: NodeRows, measure: int) -> None:
 def fill_classes(
     count: NDArray[np.int64], sums: NDArray[np.float64], code: NDArray[np.uint8], node: NodeRows
 ) -> None:
-    """Make the histogram of one feature: rows and the weight of each class, bin by bin."""
+    """Fill the histogram of one feature: rows and the weight of each class, per bin."""
     count[:] = 0
     sums[:] = 0.0
     for q in range(node.rows.size):
@@ -100,7 +100,7 @@ def fill_classes(
 def fill_target(
     count: NDArray[np.int64], sums: NDArray[np.float64], code: NDArray[np.uint8], node: NodeRows
 ) -> None:
-    """The same for squared loss: rows, weight and weighted target."""
+    """Fill the histogram for squared loss: rows, weight and weighted target."""
     count[:] = 0
     sums[:] = 0.0
     for q in range(node.rows.size):
@@ -112,7 +112,7 @@ def fill_target(
 
 @njit(cache=True)
 def draw(state: int, n: int) -> tuple[int, int]:
-    """Draw a number below `n`; return also the next state of the generator (xorshift of 32 bits, not 0)."""
+    """Draw an integer below `n`; also return the next state of the generator (32-bit xorshift, not 0)."""
     state ^= (state << 13) & 0xFFFFFFFF
     state ^= state >> 17
     state ^= (state << 5) & 0xFFFFFFFF
@@ -120,7 +120,7 @@ def draw(state: int, n: int) -> tuple[int, int]:
 
 
 class Space(NamedTuple):
-    """Memory that all nodes of a tree use in turn: one histogram, and sums of two children."""
+    """Work arrays that all nodes of a tree reuse: one histogram, and sums of two children."""
 
     n_rows: NDArray[np.int64]
     histogram: NDArray[np.float64]
@@ -131,7 +131,7 @@ class Space(NamedTuple):
 
 @njit(cache=True)
 def new_space(n_features: int, n_sums: int) -> Space:
-    """Make room for histograms of `n_sums` sums."""
+    """Allocate work arrays for histograms of `n_sums` sums."""
     return Space(
         np.empty(MISSING + 1, dtype=np.int64),
         np.empty((MISSING + 1, n_sums)),
@@ -142,7 +142,7 @@ def new_space(n_features: int, n_sums: int) -> Space:
 
 
 class Split(NamedTuple):
-    """What a node does: bins of `feature` up to `bin` go left. Feature -1: it is a leaf."""
+    """Split of a node: bins of `feature` up to `bin` go left. Feature -1 means a leaf."""
 
     feature: int
     bin: int
@@ -161,7 +161,7 @@ def find_split(
     space: Space,
     state: int,
 ) -> tuple[Split, int]:
-    """Find the split that lowers the impurity most cheaply, or the squared loss by most after its price.
+    """Find the split of least cost per decrease of impurity, or of largest net decrease of squared loss.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def find_split(
     before = before_split(total, aim, table)
     if aim.measure != SQUARED and before == 0.0:
         return best, state
-    has_choice = False  # at least one feature must be looked at that can be split
+    has_choice = False  # at least one feature that can be split must be tried
     for j in range(space.order.size):
         if j >= aim.max_features and has_choice:
             break
@@ -209,13 +209,13 @@ def find_split(
             continue
         price = open_price(k, prices)
         if aim.measure == SQUARED:
-            # The price is in what is left of the decrease; for the rest, all features are alike.
+            # The decrease is net of the price already; otherwise all features compare equally.
             decrease, price = decrease / tree_weight - aim.cost_weight * price, 0.0
             if decrease <= 0.0:
                 continue
         if best.feature < 0 or is_cheaper(price, decrease, best_price, best_decrease):
             missing_left = edge.missing_left
-            if space.n_rows[MISSING] == 0:  # what will be missing goes with the majority
+            if space.n_rows[MISSING] == 0:  # missing values at prediction go with the majority
                 weight = space.histogram[: edge.bin + 1]  # of classes, or in the first column
                 left = weight[:, 0].sum() if aim.measure == SQUARED else weight.sum()
                 missing_left = 2 * left >= node.weight.sum()

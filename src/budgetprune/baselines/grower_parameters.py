@@ -1,4 +1,4 @@
-"""The gate for parameters of grown trees: what cannot work is refused before any work starts."""
+"""Validation of the parameters of grown trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ANY_DEPTH = np.iinfo(np.int32).max
 
 
 def whole_number(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number of at least `least` and at most `most`."""
+    """Validate an integer from `least` to `most`."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if is_whole and value >= least and (most is None or value <= most):
         return int(value)
@@ -22,6 +22,6 @@ def whole_number(name: str, value: Any, least: int, most: int | None = None) -> 
 
 
 def tree_limits(estimator: Any) -> tuple[int, int]:
-    """Return an estimator's `max_depth` and `min_samples_leaf`."""
+    """Validate an estimator's `max_depth` and `min_samples_leaf`."""
     depth = _ANY_DEPTH if estimator.max_depth is None else whole_number("max_depth", estimator.max_depth, 1)
     return depth, whole_number("min_samples_leaf", estimator.min_samples_leaf, 1)

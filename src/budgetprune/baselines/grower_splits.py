@@ -1,7 +1,7 @@
-"""What a split is worth: impurities, the best edge of one feature, and which of two features is better.
+"""Split criteria: impurities, the best edge of one feature, and comparison of features.
 
 A node is described by its *sums*: the weight of each class, or for squared loss the weight and the weighted
-target. Sums add up over rows, so a histogram of them over the bins of a feature knows every split on it.
+target. Sums are additive over rows, so their histogram over the bins of a feature gives every split on it.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from budgetprune.utils.jit import njit
 
 ENTROPY, PAIRS, SQUARED = 0, 1, 2
 
-# Differences that rounding could have made count as none.
+# Differences within rounding error count as zero.
 ROUNDING = 1e-12
 
 
 class Aim(NamedTuple):
-    """What makes a split good, and where growing ends.
+    """Split criterion and stopping conditions.
 
     Attributes
     ----------
     measure : int
         `ENTROPY` or `PAIRS` of the classes, or `SQUARED` loss of a constant for the target.
     is_expected : bool
-        Whether children count by their weighted mean, and not by the worse of them. (Squared loss adds up.)
+        Whether children count by their weighted mean instead of their maximum. (Squared loss is additive.)
     threshold : float
-        What impurity is tolerated: the a of `impurity`.
+        Tolerated impurity: the a of `impurity`.
     cost_weight : float
-        With `SQUARED`: how much loss, per unit of weight in the tree, a unit of cost is worth.
+        With `SQUARED`: loss, per unit of weight in the tree, per unit of cost.
     max_features, max_depth, min_samples_leaf : int
     """
 
@@ -47,7 +47,7 @@ class Aim(NamedTuple):
 
 @njit(cache=True)
 def x_log_x(x: float, table: NDArray[np.float64]) -> float:
-    """x log2 x; looked up where the table knows it, because then all weights are whole numbers."""
+    """x log2 x, from the table if it is not empty (all weights are integers then)."""
     if table.size > 0:
         return float(table[np.int64(x)])
     return x * np.log2(x) if x > 0.0 else 0.0
@@ -89,13 +89,13 @@ def impurity(weight: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]) 
 
 @njit(cache=True)
 def squared_loss(sums: NDArray[np.float64]) -> float:
-    """Squared loss of the mean target, less that of the target 0: what it lowers depends on sums alone."""
+    """Squared loss of the mean target minus that of the target 0; it depends on the sums alone."""
     return -sums[1] * sums[1] / sums[0] if sums[0] > 0.0 else 0.0
 
 
 @njit(cache=True)
 def before_split(total: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]) -> float:
-    """What a node loses as a leaf: its impurity, or its squared loss."""
+    """Impurity or squared loss of a node as a leaf."""
     return squared_loss(total) if aim.measure == SQUARED else impurity(total, aim, table)
 
 
@@ -103,7 +103,7 @@ def before_split(total: NDArray[np.float64], aim: Aim, table: NDArray[np.float64
 def after_split(
     left: NDArray[np.float64], right: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]
 ) -> float:
-    """The same for a node that is split: both children together, or the worse of them."""
+    """Impurity or squared loss after a split: both children together, or the worse of them."""
     if aim.measure == SQUARED:
         return squared_loss(left) + squared_loss(right)
     of_left, of_right = impurity(left, aim, table), impurity(right, aim, table)
@@ -115,12 +115,12 @@ def after_split(
 
 @njit(cache=True)
 def least_decrease(before: float, after: float, aim: Aim) -> float:
-    """The decrease that is still no more than rounding: entropies are about 1, others have units."""
+    """Largest decrease attributable to rounding: absolute for entropies, relative for others."""
     return ROUNDING * (1.0 if aim.measure == ENTROPY else max(abs(before), abs(after)))
 
 
 class Edge(NamedTuple):
-    """The best split of a node on one feature: bins up to `bin` go left; -1 where there is no split."""
+    """Best split of a node on one feature: bins up to `bin` go left; -1 if there is no split."""
 
     bin: int
     missing_left: bool
@@ -139,15 +139,15 @@ def best_edge(
     aim: Aim,
     table: NDArray[np.float64],
 ) -> Edge:
-    """Try every edge between bins that hold rows, with missing values on either side, if there are any.
+    """Find the best edge between nonempty bins, with missing values, if any, on either side.
 
     Parameters
     ----------
     count, sums : the histogram
     n_bins : bins that are not of missing values
     n_rows, total : rows of the node, and their sums
-    left, right : space for the sums of the children
-    aim, table : what is good
+    left, right : work arrays for the sums of the children
+    aim, table : as in `grow_tree`
     """
     n_missing = count[MISSING]
     best = Edge(-1, False, np.inf)
@@ -159,7 +159,7 @@ def best_edge(
             left[c] = sums[MISSING, c] if missing_left else 0.0
         last = -1  # the last bin on the left that holds rows
         for b in range(n_bins + 1):
-            is_end = b == n_bins  # all values that are there on the left, missing ones alone on the right
+            is_end = b == n_bins  # all present values on the left, missing ones on the right
             if not is_end and count[b] == 0:
                 continue
             if last >= 0 and aim.min_samples_leaf <= n_left <= n_rows - aim.min_samples_leaf:
@@ -167,7 +167,7 @@ def best_edge(
                     right[c] = total[c] - left[c]
                 after = after_split(left, right, aim, table)
                 if after < best.after:
-                    # Where bins between are empty, the middle is the best guess.
+                    # If the bins between are empty, take the middle one.
                     best = Edge(n_bins - 1 if is_end else (last + b) // 2, missing_left, after)
             if is_end:
                 break
@@ -180,7 +180,7 @@ def best_edge(
 
 @njit(cache=True)
 def is_cheaper(price: float, decrease: float, best_price: float, best_decrease: float) -> bool:
-    """Is R = price / decrease less than the best so far? Ties, and features for free, go by the decrease."""
+    """Whether R = price / decrease is below the best so far; ties and free features compare by decrease."""
     own, best = price * best_decrease, best_price * decrease
     slack = ROUNDING * max(own, best)
     if own < best - slack:

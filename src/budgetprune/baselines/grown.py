@@ -1,4 +1,4 @@
-"""Rivals that begin with an ordinary ensemble: grown as its library grows it, then pruned or left alone."""
+"""Base class of baselines that start from an ensemble of another library."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _classifies(estimator: Any) -> bool:
 
 
 class GrownForest(PricedForestClassifier, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """An ensemble with a price list: a classifier or a regressor, as the estimator inside is."""
+    """Ensemble with feature costs; a classifier or a regressor, like the wrapped estimator."""
 
     def __init__(
         self, estimator: Any = None, *, costs: Any = None, random_state: Any = None, n_jobs: int | None = None
@@ -60,7 +60,7 @@ class GrownForest(PricedForestClassifier, MetaEstimatorMixin, BaseEstimator):  #
         return tags
 
     def _grow(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Forest]:
-        """Check what was given, grow the ensemble unless it is frozen, and return the rows and the forest."""
+        """Validate the data, fit the ensemble unless it is frozen, and return the rows and the forest."""
         supported_model(self._inner())
         X = rows_of(self, X, reset=True)
         labels_of(self, X, y)

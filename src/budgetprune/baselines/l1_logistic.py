@@ -1,8 +1,8 @@
-"""Logistic regression with a penalty of its own for each coefficient: Newton's method for what is smooth.
+"""Logistic regression with an l1 penalty per coefficient, by a proximal Newton method.
 
-Rows are many and features few here, so a step forms the matrix of second derivatives once, and all that it
-takes to find the step then is as small as that matrix. Solvers that pass over the rows for every coefficient
-take a hundred times as long where columns are correlated.
+There are many rows and few features here. A step therefore forms the Hessian once, and the rest of the
+step works on that small matrix. Solvers that pass over the rows for every coefficient take a hundred times
+as long if columns are correlated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHORTEST = 1e-10  # step
 
 
 class Fit(NamedTuple):
-    """Coefficients, and how the search for them ended."""
+    """Coefficients and convergence of the solver."""
 
     coef: Floats
     intercept: float
@@ -55,7 +55,7 @@ def fit_l1_logistic(
     strength = np.append(penalty, 0.0)
     coef = np.zeros(strength.size)
     share = np.clip(np.average(target, weights=weight), _LEAST_SHARE, 1 - _LEAST_SHARE)
-    coef[-1] = np.log(share / (1 - share))  # what is best if all coefficients are 0
+    coef[-1] = np.log(share / (1 - share))  # optimal if all coefficients are 0
     sign = np.where(target, 1.0, -1.0)
     score = np.full(len(columns), coef[-1])
     value = _objective(score, sign, weight, coef, strength)
@@ -63,7 +63,7 @@ def fit_l1_logistic(
     for n_iter in range(1, max_iter + 1):
         probability = expit(score)
         gradient = with_ones.T @ (weight * (probability - target))
-        # Features that have no coefficient and want none can wait.
+        # Leave out features whose coefficient is 0 and would stay 0.
         moves = np.flatnonzero((coef != 0) | (np.abs(gradient) > strength))
         moves = np.union1d(moves, [coef.size - 1])
         if np.abs(_slope(gradient, coef, strength)).max() <= accuracy:
@@ -76,12 +76,12 @@ def fit_l1_logistic(
         step = np.zeros_like(coef)
         step[moves] = other - coef[moves]
         promise = gradient @ step + strength @ (np.abs(coef + step) - np.abs(coef))
-        if -promise <= _ROUNDING * value:  # too little to be seen in the objective
+        if -promise <= _ROUNDING * value:  # too small to change the objective
             coef[moves] = other
             return Fit(coef[:-1], float(coef[-1]), n_iter, True)
         direction, length = some @ step[moves], 1.0
         while length > _SHORTEST:
-            # Exactly `other` if the step is whole: what it sets to 0 is 0.
+            # Exactly `other` for a full step, so that its zeros stay exact.
             new = np.copy(coef)
             new[moves] = other if length == 1.0 else coef[moves] + length * step[moves]
             new_value = _objective(score + length * direction, sign, weight, new, strength)
@@ -99,7 +99,7 @@ def _objective(score: Floats, sign: Floats, weight: Floats, coef: Floats, streng
 
 
 def _slope(gradient: Floats, coef: Floats, strength: Floats) -> Floats:
-    """Partial derivatives; at a coefficient of 0, that of the way down, and 0 if there is none."""
+    """Partial derivatives; at a coefficient of 0, the descent derivative, or 0 if there is none."""
     at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - strength, 0.0)
     return np.where(coef == 0, at_zero, gradient + strength * np.sign(coef))
 
@@ -112,10 +112,10 @@ def best_of_quadratic(
 ) -> Floats:
     """Minimise the quadratic model around `coef` plus the penalties, exactly (feature-sign search).
 
-    Once it is known which coefficients are not zero, and their signs, the rest is a linear system. Its
-    solution is gone to unless signs change on the way; then the best of the points where they do. One by one,
-    coefficients that would rather not be zero join. (Correlated columns make sweeps over single coefficients
-    endless; a few of them only provide the first guess.)
+    For a given set of nonzero coefficients and their signs, the minimum solves a linear system. The search
+    moves to this solution unless signs change on the way; then to the best point where they do. Violating
+    zero coefficients are added one by one. (With correlated columns, coordinate descent converges too
+    slowly; a few sweeps only provide the starting point.)
     """
     best = swept(hessian, gradient, coef, strength, _N_SWEEPS)
     slope = gradient + hessian @ (best - coef)
@@ -140,7 +140,7 @@ def best_of_quadratic(
 
 
 def _along(best: Floats, move: Floats, slope: Floats, hessian: Floats, strength: Floats) -> Floats:
-    """Go to the end of a move, or to the best point on the way where a coefficient becomes 0."""
+    """Move to the end of a segment, or to the best point on it where a coefficient becomes 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = -best / move
     crossing[(strength == 0) | ~((crossing > 0) & (crossing < 1))] = np.inf
@@ -153,7 +153,7 @@ def _along(best: Floats, move: Floats, slope: Floats, hessian: Floats, strength:
 
 @njit(cache=True)
 def swept(hessian: Floats, gradient: Floats, coef: Floats, strength: Floats, n_sweeps: int) -> Floats:
-    """Minimise over one coefficient after the other, some times around."""
+    """Run a few sweeps of coordinate descent."""
     best = coef.copy()
     slope = gradient.copy()
     for _ in range(n_sweeps):

@@ -1,4 +1,4 @@
-"""Estimators on nested subsets of sources: elimination, one model per subset, a choice for a budget."""
+"""Base class of estimators on nested subsets of sources: elimination, models, choice for a budget."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from budgetprune.selection import (
 )
 from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of
 
-# Averages of costs are rounded.
+# Tolerance for rounding of average costs.
 ROUNDING = 1e-9
 _OWN_PARAMETERS = ("num_leaves", "n_estimators", "learning_rate", "random_state", "n_jobs")
 
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """Sources that are bought together.
+    """Subset of the sources.
 
     Attributes
     ----------
     sources : tuple of str
     columns : int array
-        The features that these sources give.
+        Features available from these sources.
     price : float
     accuracy : float
         On validation rows, of a model that is trained on the other rows.
@@ -91,7 +91,7 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
     # --- Fitting --------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Eliminate sources on part of the rows, choose on the others, and train the models on all of them.
+        """Eliminate sources on part of the rows, choose on the others, and train the models on all rows.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         budget : float or None
-            Average price of a prediction; None: whatever is most accurate.
+            Average cost of a prediction; None: the most accurate choice.
         """
         return self._with(budget=budget)
 
@@ -239,12 +239,12 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
         return self._chosen.sources_used(X)
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
-        """Add up what each row pays for these sources, of shape (n_rows,)."""
+        """Compute the cost of these sources for each row, of shape (n_rows,)."""
         X = self._rows(X)
         return self._chosen.acquisition_cost(X)
 
 
 def best_within(cost: NDArray[np.float64], accuracy: NDArray[np.float64], budget: float | None) -> int:
-    """Number of the most accurate choice that costs no more than the budget; of equals, the cheapest."""
+    """Index of the most accurate choice within the budget; the cheapest on ties."""
     is_affordable = cost <= (np.inf if budget is None else budget * (1 + ROUNDING))
     return int(np.lexsort((cost, -accuracy, ~is_affordable))[0])

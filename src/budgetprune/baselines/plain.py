@@ -1,4 +1,4 @@
-"""Ensembles as their libraries grow them, with a price list: the rivals that do nothing about costs."""
+"""`PlainForest`: unpruned ensembles with feature costs, and depth-limited forests."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from budgetprune.forest import Forest
 
 
 def depth_curve(forest: Forest) -> PruningCurve:
-    """Cut level after level off a forest: what `max_depth` would have stopped earlier, from one forest.
+    """Remove levels from a forest one by one: the forests of every `max_depth`, from a single fit.
 
-    Trees are grown from the top, so that a limit on their depth changes nothing above it but which random
-    numbers are drawn: for features that a split may choose from, and where splits tie.
+    Trees are grown from the root, so a depth limit changes nothing above it except the random numbers
+    drawn: for the features that a split may choose from, and for ties.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def depth_curve(forest: Forest) -> PruningCurve:
     Returns
     -------
     PruningCurve
-        Its parameter is the number of levels that are gone: at point ``k``, trees have at most ``D - k``,
+        Its parameter is the number of levels removed: at point ``k``, trees have at most ``D - k``,
         where ``D`` is the depth of the deepest.
     """
     check_forest_is_one(forest)
@@ -34,13 +34,13 @@ def depth_curve(forest: Forest) -> PruningCurve:
 
 
 class PlainForest(GrownForest):
-    """Know what an ordinary ensemble costs: grow it as its library does, and prune nothing.
+    """Ordinary ensemble with feature costs, not pruned.
 
     Parameters
     ----------
     estimator : estimator, optional
-        A forest that grows to the end, or one that `max_depth` stops early; whatever `Forest.from_model`
-        takes. Frozen (`sklearn.frozen.FrozenEstimator`), it is not trained. None means
+        Any estimator that `Forest.from_model` accepts, such as a forest with or without `max_depth`.
+        Frozen (`sklearn.frozen.FrozenEstimator`), it is not trained. None means
         ``RandomForestClassifier()``.
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None means 1 per feature.

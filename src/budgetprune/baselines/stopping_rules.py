@@ -1,4 +1,4 @@
-"""Stopping rules of a cascade: thresholds on margins that trade errors for costs, by backward induction."""
+"""Stopping rules of a cascade: thresholds on margins, learnt by backward induction."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class StoppingRules:
     Attributes
     ----------
     lam : float64 array of shape (n_rules,)
-        Loss that a unit of cost is worth.
+        Loss per unit of cost.
     threshold : float64 array of shape (n_rules, n_stages)
         Rows whose margin is smaller go on.
     cost, accuracy : float64 arrays of shape (n_rules,)
-        Averages over the rows that made the rules.
+        Averages over the rows used to learn the rules.
     """
 
     lam: Floats
@@ -44,9 +44,9 @@ class Stages:
     Attributes
     ----------
     margin, loss : float64 arrays of shape (n_rows, n_stages)
-        How sure the stage's model is, and what its answer costs if the row stops there.
+        Margin of the stage's model, and loss if the row stops there.
     price : float64 array of shape (n_stages,)
-        Of all sources up to the stage.
+        Total price of the sources up to the stage.
     """
 
     margin: Floats
@@ -55,22 +55,22 @@ class Stages:
 
     @classmethod
     def of(cls, shares: Sequence[Floats], rows: LabelledRows, price: Floats) -> Stages:
-        """Stages from the probabilities of each model; a wrong answer loses the weight of its row."""
+        """Make stages from the probabilities of each model; the loss of an error is the row's weight."""
         wrong = np.column_stack([share.argmax(axis=1) != rows.y for share in shares]).astype(np.float64)
         weight = np.ones(len(rows)) if rows.weight is None else rows.weight / rows.weight.mean()
         margins = np.column_stack([margin(share) for share in shares])
         return cls(margins, weight[:, np.newaxis] * wrong, price)
 
     def take(self, rows: Index) -> Stages:
-        """Only some of the rows."""
+        """Select rows."""
         return Stages(self.margin[rows], self.loss[rows], self.price)
 
     def lambdas(self) -> Floats:
-        """Prices of cost, from one that buys nothing beyond the first stage down to 0."""
+        """Values of lam, from one at which no row pays beyond the first stage down to 0."""
         step = np.diff(self.price)
         if not (step > 0).any() or not self.loss.any():
             return np.zeros(1)
-        # A step saves at most the largest loss. All steps for all rows weigh as much as one row's loss.
+        # Largest: a step saves at most the largest loss. Smallest: all steps of all rows cost one row's loss.
         largest = 2 * self.loss.max() / step[step > 0].min()
         smallest = self.loss.max() / (len(self.loss) * (self.price[-1] - self.price[0]))
         return np.append(np.geomspace(largest, smallest, N_LAMBDAS), 0.0)
@@ -78,12 +78,12 @@ class Stages:
     def thresholds(self, lam: Floats) -> Floats:
         """Best threshold of each stage, from the last one back, of shape (n_lams, n_stages).
 
-        At a stage, a row either stops, which costs its loss, or goes on, which costs `lam` times the price of
-        the next stage and what the rules of later stages make of the row. The threshold is the one with the
-        least total. (The same as where a decreasing function of the margin, fitted to the difference by
-        isotonic regression, becomes 0.)
+        At a stage, a row either stops, at the cost of its loss, or goes on, at `lam` times the price of
+        the next stage plus the cost under the rules of later stages. The threshold minimises the total.
+        (This equals the zero of a decreasing function of the margin, fitted to the difference by isotonic
+        regression.)
         """
-        # Few at a time, so that many rows need little memory.
+        # In small batches, to limit memory.
         n_pieces = 1 + lam.size * len(self.loss) // VALUES_AT_A_TIME
         return np.concatenate([self._thresholds(some) for some in np.array_split(lam, n_pieces)])
 
@@ -99,7 +99,7 @@ class Stages:
         return threshold
 
     def stopped(self, threshold: Floats) -> Numbers:
-        """Number of the stage where each row stops, of shape (n_rules, n_rows)."""
+        """Index of the stage where each row stops, of shape (n_rules, n_rows)."""
         n_stages = self.price.size
         stage = np.full((len(threshold), len(self.loss)), n_stages - 1, dtype=np.int16)
         for k in reversed(range(n_stages - 1)):
@@ -107,7 +107,7 @@ class Stages:
         return stage
 
     def rules(self, lam: Floats) -> StoppingRules:
-        """Rules of these rows, and what they cost and lose here."""
+        """Learn rules on these rows, with their cost and accuracy here."""
         threshold = self.thresholds(lam)
         stages, rows = self.stopped(threshold), np.arange(len(self.loss))
         cost = np.array([self.price[stage].mean() for stage in stages])
@@ -115,13 +115,13 @@ class Stages:
         return StoppingRules(lam, threshold, cost, 1 - loss)
 
     def cross_fitted(self, lam: Floats, parts: Iterable[tuple[Index, Index]]) -> Numbers:
-        """Number of the stage where each row stops by rules of other rows, of shape (n_lams, n_rows).
+        """Index of the stage where each row stops by rules of other rows, of shape (n_lams, n_rows).
 
         Parameters
         ----------
         lam : float64 array
         parts : pairs of int arrays
-            Rows that make rules, and rows that these are applied to; every row is among the latter once.
+            Rows to learn rules on, and rows to apply them to; every row is among the latter once.
         """
         stage = np.empty((lam.size, len(self.loss)), dtype=np.int16)
         for makes, judged in parts:
@@ -136,11 +136,11 @@ def _best_thresholds(margins: Floats, gain: Floats) -> Floats:
     ----------
     margins : of shape (n_rows,)
     gain : of shape (n_lams, n_rows)
-        What is gained if the row goes on.
+        Gain if the row goes on.
     """
     order = np.argsort(margins, kind="stable")
     is_first = np.append(True, np.diff(margins[order]) > 0)
-    # Rows with equal margins go on together. Of equal sums, the first one lets the fewest rows go on.
+    # Rows with equal margins go on together. On ties, the fewest rows go on.
     total = np.cumsum(gain[:, order], axis=1)[:, np.append(is_first[1:], True)]
     total = np.column_stack([np.zeros(len(gain)), total])
     candidates = np.concatenate([[-np.inf], margins[order][is_first][1:], [np.inf]])

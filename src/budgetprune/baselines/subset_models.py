@@ -1,4 +1,4 @@
-"""LightGBM models on some columns, and predictions that go from one model to the next."""
+"""LightGBM models on subsets of columns, and staged prediction."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from budgetprune.costs import CostTable
 from budgetprune.selection import Index, LabelledRows, train
 from budgetprune.utils.threads import boosting_threads
 
-LEAST_SHARE = 1e-9  # so that every probability has a logarithm
+LEAST_SHARE = 1e-9  # keeps logarithms of probabilities finite
 
 
 @dataclass(frozen=True)
 class Boosting:
-    """How LightGBM is trained; `others` has further parameters by LightGBM's names."""
+    """LightGBM training parameters; `others` has further ones by LightGBM's names."""
 
     num_leaves: int
     n_estimators: int
@@ -48,7 +48,7 @@ class Boosting:
         return SubsetModel(columns, fitted.booster_, self.n_estimators, self.n_jobs)
 
     def short(self, rows: LabelledRows) -> Boosting:
-        """Fewer rounds, which are enough to compare columns; each round has one tree per class."""
+        """Return parameters with fewer rounds, to compare columns; each round has one tree per class."""
         part = self.n_estimators // (4 if rows.y.max() == 1 else 8)
         return replace(self, n_estimators=min(self.n_estimators, max(10, part)))
 
@@ -62,7 +62,7 @@ class SubsetModel:
     columns : int array
     booster : lightgbm.Booster
     n_rounds : int
-        Only the first rounds are used.
+        Number of leading rounds used.
     n_jobs : int or None
         Threads; None: as `boosting_threads` says.
     """
@@ -73,7 +73,7 @@ class SubsetModel:
     n_jobs: int | None = None
 
     def first_rounds(self, n_rounds: int) -> SubsetModel:
-        """The same model as it was after fewer rounds."""
+        """Return the model after fewer rounds."""
         return replace(self, n_rounds=n_rounds)
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
@@ -85,7 +85,7 @@ class SubsetModel:
 
 
 def _some_columns(X: Any, columns: Index) -> Any:
-    """Columns of a table, an array or a sparse matrix, as LightGBM reads them: floats, no sparse arrays."""
+    """Select columns of a table, an array or a sparse matrix in a form that LightGBM accepts."""
     some = _safe_indexing(X, columns, axis=1)
     if hasattr(some, "columns"):
         return some
@@ -95,7 +95,7 @@ def _some_columns(X: Any, columns: Index) -> Any:
 
 
 def weigh_classes(class_weight: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Weights of rows for scikit-learn's ``class_weight``; 1 on average."""
+    """Row weights for scikit-learn's ``class_weight``; 1 on average."""
     if class_weight is None:
         return None
     weight = compute_sample_weight(class_weight, y)
@@ -103,20 +103,20 @@ def weigh_classes(class_weight: Any, y: NDArray[Any]) -> NDArray[np.float64] | N
 
 
 def margin(share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithm of how many times more probable the first class is than the second, for each row."""
+    """Logarithm of the ratio of the two largest probabilities of each row."""
     second, first = np.partition(share, -2, axis=1)[:, -2:].T
     return np.asarray(np.log(first + LEAST_SHARE) - np.log(second + LEAST_SHARE))
 
 
 @dataclass(frozen=True, eq=False)
 class StagedModel:
-    """Models on nested columns, with a stopping rule: a row stops at the first whose margin is large enough.
+    """Models on nested columns; a row stops at the first model whose margin is large enough.
 
     Attributes
     ----------
     prices : CostTable
     acquired : bool array of shape (n_stages, n_sources)
-        The sources that are bought up to each stage.
+        Sources acquired up to each stage.
     models : tuple of SubsetModel
     threshold : float64 array of shape (n_stages,)
         Rows with a smaller margin go on; the last stage has none.
@@ -130,7 +130,7 @@ class StagedModel:
     classes: NDArray[Any]
 
     def stopped(self, X: Any) -> tuple[NDArray[np.float64], Index]:
-        """Probabilities at the stage where each row stops, and the number of that stage."""
+        """Probabilities at the stage where each row stops, and the index of that stage."""
         n_rows = _num_samples(X)
         share, stage = np.empty((n_rows, self.classes.size)), np.empty(n_rows, dtype=np.intp)
         going = np.arange(n_rows)

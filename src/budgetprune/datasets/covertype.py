@@ -1,4 +1,4 @@
-"""Forest Covertype, complete."""
+"""Forest Covertype data set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = (
 
 
 def load_covertype(data_home: Folder | None = None, download: bool = True) -> Dataset:
-    """Tell the kind of forest on a patch of land from maps.
+    """Load Forest Covertype: classification of forest types from cartographic features.
 
     581,012 rows, 54 features, 7 classes (1 to 7), no prices. The paper uses 36,603 rows to train, 15,688 to
     validate and 58,101 to test.
@@ -35,7 +35,7 @@ def load_covertype(data_home: Folder | None = None, download: bool = True) -> Da
     data_home : path, optional
         Folder where data sets are kept; by default ``budgetprune`` in scikit-learn's data home.
     download : bool, default=True
-        Whether `sklearn.datasets.fetch_covtype` may be asked.
+        Whether to download with `sklearn.datasets.fetch_covtype` if no file is found.
 
     Returns
     -------

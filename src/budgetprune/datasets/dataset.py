@@ -1,4 +1,4 @@
-"""What a loader returns, and what its arrays must look like."""
+"""`Dataset`, the result of a loader, and validation of its arrays."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from budgetprune.errors import DatasetError
 Folder = str | os.PathLike[str]
 Arrays = dict[str, NDArray[Any]]
 
-# All that a file of a data set may hold: entries per row, and entries per feature.
+# Arrays that a data file may hold: per row, and per feature.
 _PER_ROW, _PER_FEATURE = ("y", "split", "qid"), ("feature_names", "costs", "discount_costs", "groups")
 ARRAYS = ("X", *_PER_ROW, *_PER_FEATURE)
 
-# What `Dataset.split` says of a row.
+# Values of `Dataset.split`.
 TRAIN, VALIDATION, TEST = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows, labels, and what features cost.
+    """Rows, labels and feature costs.
 
     Attributes
     ----------
@@ -37,13 +37,13 @@ class Dataset:
     feature_names : tuple of str
     costs : FeatureCosts or None
         Published prices, with sources that features share where there are any; by column number, so that they
-        fit `X` as it is. None: no prices are known, and every feature counts 1.
+        fit `X` as it is. None: no prices are known, and every feature costs 1.
     qid : ndarray of int64 or None
-        The query of each row, where documents are ranked.
+        Query of each row, for ranking data.
     split : ndarray of int8 or None
-        `TRAIN`, `VALIDATION` or `TEST` for each row, where the source fixes it.
+        `TRAIN`, `VALIDATION` or `TEST` for each row, if the source fixes it.
     note : str
-        What to know about these rows, e.g. that they are a subset.
+        Remark on these rows, e.g. that they are a subset.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all that results depend on, to tell whether two data sets are the same."""
+        """SHA-256 of all contents that results depend on."""
         total = hashlib.sha256()
         for array in (self.X, self.y, self.qid, self.split):
             total.update(b"-" if array is None else np.ascontiguousarray(array).data)
@@ -65,13 +65,13 @@ class Dataset:
         return total.hexdigest()
 
     def __repr__(self) -> str:
-        """Sizes instead of rows."""
+        """Show sizes instead of rows."""
         rows, columns = self.X.shape
         return f"<Dataset {self.name}: {rows:,} rows, {columns} features{self.note and f'; {self.note}'}>"
 
 
 def as_dataset(name: str, arrays: Arrays, costs: FeatureCosts | None = None, note: str = "") -> Dataset:
-    """Make a data set of arrays that `check_arrays` has passed."""
+    """Make a data set from arrays validated by `check_arrays`."""
     names, split, qid = (arrays.get(key) for key in ("feature_names", "split", "qid"))
     X = arrays["X"].astype(np.float32, copy=False)
     return Dataset(
@@ -87,7 +87,7 @@ def as_dataset(name: str, arrays: Arrays, costs: FeatureCosts | None = None, not
 
 
 def check_arrays(arrays: Arrays, where: str) -> Arrays:
-    """Refuse arrays that do not fit each other; `where` tells whose fault it is."""
+    """Raise if arrays are inconsistent; `where` names their origin in the message."""
     for key in ("X", "y"):
         _require(key in arrays, where, f"there is no array {key}")
     X = arrays["X"]

@@ -1,4 +1,4 @@
-"""Folders where data sets may be, and the ``.npz`` files in them."""
+"""Data folders and their ``.npz`` files."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ VARIABLE = "BUDGETPRUNE_DATA"
 
 
 def home_folder(data_home: Folder | None) -> Path:
-    """The folder where fetched data sets are kept, which need not exist."""
+    """Folder for downloaded data sets; it need not exist."""
     if data_home is not None:
         return Path(data_home).expanduser()
-    # What sklearn.datasets.get_data_home returns; but that makes the folder, even if one only looks.
+    # Equals sklearn.datasets.get_data_home, which would create the folder.
     return Path(os.environ.get("SCIKIT_LEARN_DATA", "~/scikit_learn_data")).expanduser() / "budgetprune"
 
 
 def folders(data_home: Folder | None) -> Iterator[Path]:
-    """Where to look, in this order: what the caller names, what the environment names, the usual place."""
+    """Folders to search, in order: the argument, the environment variable, the default folder."""
     if data_home is not None:
         yield home_folder(data_home)
     named = os.environ.get(VARIABLE)
@@ -42,14 +42,14 @@ def folders(data_home: Folder | None) -> Iterator[Path]:
 
 
 def read_npz(file: Path) -> Arrays:
-    """Read the arrays of a data set from a file, without trusting it; others are not unpacked."""
+    """Read the arrays of a data set from an untrusted file; other arrays are not unpacked."""
     with damage(file), open_archive(file) as archive:
         arrays = {name: archive.read(name) for name in archive.names if name in ARRAYS}
     return check_arrays(arrays, str(file))
 
 
 def write_npz(file: Path, arrays: Arrays) -> None:
-    """Write arrays all at once, or not at all."""
+    """Write arrays atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with written_atomically(file) as handle:
         np.savez_compressed(handle, **arrays)  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ def write_npz(file: Path, arrays: Arrays) -> None:
 
 @contextmanager
 def damage(file: Path) -> Iterator[None]:
-    """Turn whatever can be wrong with the content of a file into one clear error."""
+    """Turn any error about the content of a file into a single error type."""
     try:
         yield
     except DatasetError:

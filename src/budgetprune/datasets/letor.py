@@ -1,4 +1,4 @@
-"""Text files of documents that are ranked within queries: svmlight with qid, as LETOR and Yahoo! have it."""
+"""Reader of ranking data in svmlight format with qid, as in LETOR and Yahoo! LTR."""
 
 from __future__ import annotations
 

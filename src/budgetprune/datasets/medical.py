@@ -1,4 +1,4 @@
-"""Two diagnoses whose tests have published prices: thyroid disease and heart disease."""
+"""Medical data sets with published test prices: thyroid disease and heart disease."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from budgetprune.datasets.prices import Price, published_costs
 from budgetprune.datasets.recipe import UCI, Recipe, download, read_files
 from budgetprune.errors import DatasetError
 
-# Prices of 1995 in Canadian dollars, as P. Turney gave them to the UCI repository: what a test costs alone,
-# what it costs with others of its group, and the group.
+# Prices of 1995 in Canadian dollars, donated by P. Turney to the UCI repository: price of a test alone,
+# price with others of its group, and the group.
 _QUESTIONS = (
     *("age", "sex", "on_thyroxine", "query_on_thyroxine", "on_antithyroid_medication", "sick", "pregnant"),
     *("thyroid_surgery", "I131_treatment", "query_hypothyroid", "query_hyperthyroid", "lithium", "goitre"),
@@ -43,7 +43,7 @@ _HEART_PRICES = dict.fromkeys(("age", "sex", "cp", "trestbps"), Price(1.0, 1.0))
 # The free T4 index is computed from two other tests, so it costs what they cost.
 _DERIVED = {"FTI": ("TT4", "T4U")}
 _GROUP_NAMES = {"blood": "blood draw", "B": "thallium stress test", "C": "exercise ECG"}
-_NO_GROUP = ("none", "")  # what `groups` has for a test on its own
+_NO_GROUP = ("none", "")  # value in `groups` of a test without a group
 
 _DOLLARS = "prices in Canadian dollars of 1995"
 
@@ -52,7 +52,7 @@ _HEART_FILES = ("processed.cleveland.data",)
 
 
 def load_thyroid(data_home: Folder | None = None, download: bool = True) -> Dataset:
-    """Diagnose thyroid disease from questions for a dollar and blood tests for more.
+    """Load thyroid disease: diagnosis from questions and blood tests, with prices.
 
     7,200 patients (3,772 to train, 3,428 to test), 16 questions and 5 blood values, 3 classes: 1 and 2 are
     ill (166 and 368 patients), 3 is not. The first blood test also pays for the blood draw. The free T4 index
@@ -63,7 +63,7 @@ def load_thyroid(data_home: Folder | None = None, download: bool = True) -> Data
     data_home : path, optional
         Folder where data sets are kept; by default ``budgetprune`` in scikit-learn's data home.
     download : bool, default=True
-        Whether the UCI repository may be asked.
+        Whether to download from the UCI repository if no file is found.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def load_thyroid(data_home: Folder | None = None, download: bool = True) -> Data
 
 
 def load_heart(data_home: Folder | None = None, download: bool = True) -> Dataset:
-    """Diagnose heart disease from questions, blood tests, and exercise tests for a hundred times as much.
+    """Load heart disease: diagnosis from questions, blood tests and exercise tests, with prices.
 
     297 patients of Cleveland without missing values, 13 features. Labels are 0 (healthy) to 4. Tests that are
     read off one procedure share its price: a blood draw, an exercise ECG, a thallium stress test.
@@ -84,7 +84,7 @@ def load_heart(data_home: Folder | None = None, download: bool = True) -> Datase
     data_home : path, optional
         Folder where data sets are kept; by default ``budgetprune`` in scikit-learn's data home.
     download : bool, default=True
-        Whether the UCI repository may be asked.
+        Whether to download from the UCI repository if no file is found.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def _with_prices(name: str, arrays: Arrays, published: Mapping[str, Price], note
 
 
 def _prices_in(arrays: Arrays, names: tuple[str, ...]) -> dict[str, Price] | None:
-    """The prices that a file has itself."""
+    """Prices stored in a data file."""
     if not all(key in arrays for key in ("costs", "discount_costs", "groups")):
         return None
     groups = [None if group in _NO_GROUP else group for group in arrays["groups"].tolist()]

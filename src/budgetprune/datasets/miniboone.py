@@ -1,4 +1,4 @@
-"""MiniBooNE particle identification, and the small split of it that came with the paper's code."""
+"""MiniBooNE particle identification, and the small split distributed with the paper's code."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from budgetprune.errors import DatasetError
 
 _OPENML_ID = 41150  # version 1 of "MiniBooNE", complete
 _N_SIGNAL, _N_BACKGROUND = 36_499, 93_565
-# Of the signal rows in single precision, in the order of their bytes: OpenML may list them in any order.
+# Of the signal rows in float32, sorted by their bytes: OpenML may list them in any order.
 _SIGNAL_DIGEST = "a9cac5d770078c0a7cf4c473a4ac6389d8a45b6af9245055a2f568ce50736daa"
 
 
 def load_miniboone(data_home: Folder | None = None, download: bool = True) -> Dataset:
-    """Tell electron neutrinos (label 1) from muon neutrinos (label 0).
+    """Load MiniBooNE: electron neutrinos (label 1) against muon neutrinos (label 0).
 
     130,064 rows, 50 features (-999 marks a missing reading), no prices. A file at hand may have fewer rows,
     such as the class-balanced subset of 72,998 that is in use as well; `note` says so.
@@ -30,7 +30,7 @@ def load_miniboone(data_home: Folder | None = None, download: bool = True) -> Da
     data_home : path, optional
         Folder where data sets are kept; by default ``budgetprune`` in scikit-learn's data home.
     download : bool, default=True
-        Whether OpenML may be asked.
+        Whether to download from OpenML if no file is found.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def load_miniboone_tiny(data_home: Folder | None = None, download: bool = True) 
     data_home : path, optional
         Folder where data sets are kept; by default ``budgetprune`` in scikit-learn's data home.
     download : bool, default=True
-        Changes nothing: this split has no public source that lasts.
+        Ignored: this split has no permanent public source.
 
     Returns
     -------

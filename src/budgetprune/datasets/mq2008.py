@@ -1,4 +1,4 @@
-"""LETOR MQ2008: documents of a web search."""
+"""LETOR MQ2008 ranking data set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILES = {TRAIN: "train.txt", VALIDATION: "vali.txt", TEST: "test.txt"}
 
 
 def load_mq2008(data_home: Folder | None = None, download: bool = True) -> Dataset:
-    """Rank documents of a web search: 46 features, relevance 0 to 2, no prices.
+    """Load LETOR MQ2008, web search ranking: 46 features, relevance 0 to 2, no prices.
 
     Reads ``mq2008.npz``, or fold 1 of LETOR 4.0 as it comes: ``train.txt``, ``vali.txt`` (may be left out)
     and ``test.txt``, in the folder itself, in ``Fold1`` or in ``MQ2008/Fold1``.
@@ -33,7 +33,7 @@ def load_mq2008(data_home: Folder | None = None, download: bool = True) -> Datas
         Folder where data sets are kept, by default ``budgetprune`` in scikit-learn's data home; or one text
         file in LETOR's format, whose rows are not split.
     download : bool, default=True
-        Changes nothing: LETOR has to be downloaded by hand.
+        Ignored: LETOR has to be downloaded by hand.
 
     Returns
     -------

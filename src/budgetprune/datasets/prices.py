@@ -1,4 +1,4 @@
-"""Published prices, of tests alone and of tests together, as sources that are paid for once."""
+"""Conversion of published test prices to sources that are paid once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from budgetprune.errors import InvalidInputError
 
 
 class Price(NamedTuple):
-    """What a test costs alone, what it costs once its group's common work is paid for, and that group."""
+    """Price of a test alone, price with others of its group, and the group."""
 
     alone: float
     together: float
@@ -23,10 +23,10 @@ def published_costs(
     derived: Mapping[str, Sequence[str]] | None = None,
     group_names: Mapping[str, str] | None = None,
 ) -> FeatureCosts:
-    """Say what is bought when a list has two prices for a test: one alone, one with others of its group.
+    """Make feature costs from two prices per test: alone, and with others of its group.
 
-    The difference is the price of what the group shares (a blood draw, say), which becomes a source of its
-    own, and the lower price is that of the test itself.
+    The difference is the price of the group's shared step (such as a blood draw), which becomes a separate
+    source. The lower price is that of the test itself.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def published_costs(
     derived : mapping of feature name to names of features, optional
         Features that are computed from others: they need what these need, and nothing else.
     group_names : mapping, optional
-        What to call the source that a group shares; by default the group's own name.
+        Name of the source that a group shares; by default the group's name.
 
     Returns
     -------

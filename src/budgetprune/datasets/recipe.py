@@ -1,4 +1,4 @@
-"""How to come by a data set: a file at hand, the public source's own files, or a download that is checked."""
+"""Loading of a data set from a local file, the public source's files, or a verified download."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from budgetprune.errors import DatasetError
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 
-_TIMEOUT = 60  # seconds without a word from a server
+_TIMEOUT = 60  # timeout in seconds
 _LARGEST = 2**24  # bytes; the files that `download` is for have less than a megabyte
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Where one data set comes from.
+    """Sources of one data set.
 
     Attributes
     ----------
     name : str
     file : str
-        The ``.npz`` file that is looked for, and that a download is kept in.
+        Name of the ``.npz`` file to read, and to store a download in.
     advice : str
-        What a user can do who has no such file: what to get, from where. "Put it into ..." is added.
+        Advice for users without the file: what to get, and from where. "Put it into ..." is added.
     originals : callable, optional
         Reads the public source's own files in a folder; returns None if they are not there.
     fetch : callable, optional
         Gets the arrays from the public source, given `data_home`.
     digest : str, optional
-        What `digest` gives for the arrays, where there is only one version of them.
+        Expected `digest` of the arrays, if there is only one version of them.
     """
 
     name: str
@@ -49,13 +49,13 @@ class Recipe:
     digest: str | None = None
 
     def load(self, data_home: Folder | None, download: bool) -> Arrays:
-        """Return the arrays from the first place that has them.
+        """Return the arrays from the first location that has them.
 
         Parameters
         ----------
         data_home : folder where data sets are kept, or None for the default
         download : bool
-            Whether the public source may be asked.
+            Whether to download from the public source if no file is found.
         """
         for folder in folders(data_home):
             if (folder / self.file).is_file():
@@ -102,14 +102,14 @@ class Recipe:
 
 
 def digest(arrays: Arrays) -> str:
-    """SHA-256 of rows and labels, whatever they were stored as."""
+    """SHA-256 of rows and labels, independent of their stored type."""
     total = hashlib.sha256(np.ascontiguousarray(arrays["X"], dtype="<f4").data)
     total.update(np.ascontiguousarray(arrays["y"], dtype="<i8").data)
     return total.hexdigest()
 
 
 def download(url: str) -> bytes:
-    """Get a small file."""
+    """Download a small file."""
     with urlopen(url, timeout=_TIMEOUT) as response:
         content: bytes = response.read(_LARGEST + 1)
     if len(content) > _LARGEST:
@@ -118,6 +118,6 @@ def download(url: str) -> bytes:
 
 
 def read_files(folder: Path, names: tuple[str, ...]) -> tuple[bytes, ...] | None:
-    """Read files of a folder, or None unless all of them are there."""
+    """Read files of a folder; None unless all of them exist."""
     files = [folder / name for name in names]
     return tuple(file.read_bytes() for file in files) if all(file.is_file() for file in files) else None

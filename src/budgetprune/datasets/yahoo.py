@@ -1,4 +1,4 @@
-"""Yahoo! Learning to Rank, whose files may not be passed on: they are read from a folder of the user's."""
+"""Yahoo! Learning to Rank, read from the user's files, as they may not be redistributed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from budgetprune.datasets.letor import read_letor
 from budgetprune.errors import DatasetError
 
 N_FEATURES = 519
-# The prices there are, in units of CPU time.
+# All prices that occur, in units of CPU time.
 YAHOO_PRICES = (1, 5, 20, 50, 100, 150, 200)
 
 _FOLDER = "yahoo_ltr"
@@ -28,7 +28,7 @@ _ADVICE = (
 
 
 def load_yahoo_ltr(folder: Folder | None = None) -> Dataset:
-    """Rank documents of a web search whose features have prices in CPU time.
+    """Load Yahoo! LTR, web search ranking with feature prices in CPU time.
 
     Labels are 0 (irrelevant) to 4. Features that are numbered up to 700, as in Yahoo!'s own files, are
     numbered anew without gaps; `note` says so.
@@ -58,14 +58,14 @@ def load_yahoo_ltr(folder: Folder | None = None) -> Dataset:
 
 
 def load_yahoo_costs(data_home: Folder | None = None, download: bool = True) -> NDArray[np.float64]:
-    """Load what the 519 features of Yahoo! LTR cost, in units of CPU time: all of `YAHOO_PRICES`.
+    """Load the prices of the 519 features of Yahoo! LTR, in units of CPU time: all of `YAHOO_PRICES`.
 
     Parameters
     ----------
     data_home : path, optional
         Folder where data sets are kept; by default ``budgetprune`` in scikit-learn's data home.
     download : bool, default=True
-        Changes nothing: the prices come with Yahoo!'s data.
+        Ignored: the prices come with Yahoo!'s data.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def _find_folder() -> Path:
 
 
 def _find(folder: Path, words: tuple[str, ...]) -> Path | None:
-    """The file of a split: train.txt, or set1.train.txt; the challenge's second set is another data set."""
+    """Find the file of a split: train.txt or set1.train.txt; the challenge's set 2 is another data set."""
     for prefix in ("", "set1."):
         for word in words:
             for suffix in (".txt", ".txt.gz"):
@@ -115,7 +115,7 @@ def _read_costs(file: Path) -> NDArray[np.float64]:
 
 
 def _fit_columns(arrays: Arrays, folder: Path) -> str:
-    """Bring X to the features that have prices, and say how."""
+    """Pad or select the columns of X to match the prices; return a note if they are renumbered."""
     X = arrays["X"]
     if X.shape[1] <= N_FEATURES:
         arrays["X"] = np.pad(X, ((0, 0), (0, N_FEATURES - X.shape[1])))
