@@ -1,4 +1,4 @@
-"""A page to choose an operating point by, and to defend it: data, then a `Summary`, then a template."""
+"""HTML report for choosing an operating point: data, then a `Summary`, then a template."""
 
 from budgetprune.report.entry import forest_of, summarise
 from budgetprune.report.render import render, write_page

@@ -1,4 +1,4 @@
-"""From any model and test rows to a summary."""
+"""Summarise any model on test rows."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def summarise(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Summary | StagedSummary:
-    """Measure a model, and all others that could have been chosen, on rows that had no part in any choice.
+    """Evaluate a model and the alternatives on its path or curve on held-out rows.
 
     Parameters
     ----------
     model : BudgetModel
-        With a path, or a staged model.
+        A model with a path, or a staged model.
     X : rows, of any form that `Forest.prepare_rows` takes
     y : labels or targets of the rows
-        A label that the model does not know counts as wrong, whatever is answered.
+        For a label unknown to the model, every answer counts as wrong.
     title : str
-        Empty: one that names the target.
+        Title of the page. Empty: a title that names the target.
     unit : str
-        What costs are counted in.
+        Unit of cost.
     n_stories : int
-        Rows that are shown with their values, at most 5; 0 shows none.
+        Number of example rows shown with their values, at most 5.
     max_rows : int
-        Rows on which other points of the path, or of the curve, are measured. Of more, a sample is drawn. The
-        delivered model and the one that it is compared with are always measured on all.
+        Maximum number of rows for the other points of the path or curve. A larger data set is sampled. The
+        delivered model and its reference are always evaluated on all rows.
     seed : int
-        Of that sample.
+        Random seed of that sample.
     progress : callable, optional
-        Called with how many models are done, and how many there are.
+        Called with the number of models done and the total.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def summarise(
 
 
 def forest_of(model: BudgetModel) -> Forest:
-    """Return all trees that a report is about: rows must have the columns that they test."""
+    """Return all trees of a report; the rows must have the columns that they test."""
     if isinstance(model.predictor, StagedPredictor):
         return model.predictor.model.all_trees()
     return check_path(model).forest

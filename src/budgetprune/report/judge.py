@@ -1,4 +1,4 @@
-"""`Judge`: test rows, and what is true of them."""
+"""Test rows with their targets, and metrics of predictions."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from budgetprune.costs.price_lists import is_missing, listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 
-# More labels than this make a matrix that nobody can read.
+# Maximum number of classes in a readable confusion matrix.
 MOST_CLASSES = 10
 N_BINS = 24
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Judge answers row by row, so that two models can be compared on the same rows.
+    """Evaluate predictions row by row, for paired comparison of models.
 
     Attributes
     ----------
     rows : array of shape (n_rows, n_features)
         As `Forest.prepare_rows` returns them.
-    truth : int64 array with numbers of classes, or float64 array with targets
-        -1: a label that the model does not know, so that every answer is wrong.
+    truth : int64 array with class indices, or float64 array with targets
+        -1 is a label unknown to the model; every answer to it is wrong.
     given : object array of shape (n_rows,)
-        Labels or targets as they were given.
+        Labels or targets as given.
     classes : array of labels, or None for regression
     variance : float
-        Of the targets of all rows; 1 for classification.
+        Variance of all targets; 1 for classification.
     class_names : tuple of str, or None for regression
-        Rows and columns of a confusion matrix.
+        Rows and columns of the confusion matrix.
     shown : int64 array of shape (n_classes + 1,)
-        Place of each class in it: rare ones share one, if there are many. The last is that of labels which
-        the model does not know.
+        Index of each class in `class_names`. If there are many classes, rare ones share one index. The last
+        entry is for labels unknown to the model.
     edges : float64 array
-        Of the bins of residuals.
+        Bin edges of the residuals.
     """
 
     rows: NDArray[Any]
@@ -53,7 +53,7 @@ class Judge:
 
     @classmethod
     def of(cls, forest: Forest, X: Any, y: Any) -> Judge:
-        """Check rows and their targets, and make them ready for any pruning of a forest."""
+        """Validate rows and targets, and prepare them for any pruning of a forest."""
         rows = forest.prepare_rows(X, "the data")
         targets = list(y)
         if len(targets) != len(rows):
@@ -81,24 +81,24 @@ class Judge:
         return len(self.rows)
 
     def part(self, index: NDArray[np.intp]) -> Judge:
-        """Some of the rows."""
+        """Return a subset of the rows."""
         return replace(self, rows=self.rows[index], truth=self.truth[index], given=self.given[index])
 
     def truth_of(self, row: int) -> Any:
-        """What is true of a row: its target, its label as the model knows it, or else as it was given."""
+        """Return the true target or label of a row; an unknown label is returned as given."""
         if self.classes is None:
             return self.truth[row]
         return self.given[row] if self.truth[row] < 0 else self.classes[self.truth[row]]
 
     def guess(self) -> tuple[str, float]:
-        """What one answers without buying anything, and its score."""
+        """Return the best constant prediction and its score."""
         if self.classes is None:
             return f"{self.truth.mean():.4g}", 0.0
         count = np.bincount(self.truth[self.truth >= 0], minlength=self.classes.size)
         return str(self.classes[count.argmax()]), float(count.max() / len(self))
 
     def numbers(self, answer: NDArray[Any]) -> NDArray[np.int64]:
-        """Labels by their numbers."""
+        """Return the class indices of labels."""
         assert self.classes is not None
         number = np.zeros(len(answer), dtype=np.int64)
         for k, label in enumerate(self.classes):
@@ -106,7 +106,7 @@ class Judge:
         return number
 
     def quality(self, answer: NDArray[Any]) -> NDArray[np.float64]:
-        """How good each answer is; the average over rows is the accuracy, or R²."""
+        """Return the score of each answer; its mean is the accuracy or R²."""
         if self.classes is not None:
             return np.asarray(self.numbers(answer) == self.truth, dtype=np.float64)
         better: NDArray[np.float64] = 1 - (answer - self.truth) ** 2 / self.variance
@@ -122,19 +122,19 @@ class Judge:
         return tuple(map(tuple, count.tolist()))
 
     def residuals(self, answer: NDArray[Any]) -> tuple[int, ...] | None:
-        """Count rows by prediction minus truth; the outermost bins take all that is beyond."""
+        """Count rows by residual (prediction minus truth); the outermost bins are open."""
         if self.classes is not None:
             return None
         inside = np.clip(answer - self.truth, self.edges[0], self.edges[-1])
         return tuple(np.histogram(inside, self.edges)[0].tolist())
 
     def mean_off(self, answer: NDArray[Any]) -> float | None:
-        """Average absolute difference from the truth."""
+        """Return the mean absolute error; None for classification."""
         return None if self.classes is not None else float(np.abs(answer - self.truth).mean())
 
 
 def _numbers(targets: Sequence[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Numbers of labels, which a file may have turned into text."""
+    """Return class indices of labels, which a file may have turned into strings."""
     known = {label: k for k, label in enumerate(classes.tolist())}
     as_text = {str(label): k for label, k in known.items()}
     number = {label: known.get(label, as_text.get(str(label), -1)) for label in set(targets)}
@@ -157,9 +157,9 @@ def _targets(targets: Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _shown(truth: NDArray[np.int64], classes: NDArray[Any]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Names of the rows of a confusion matrix, and the place of each class among them.
+    """Return the row names of the confusion matrix and the index of each class.
 
-    The most frequent classes keep their order; others come after them, together.
+    The most frequent classes keep their order; the others share the next index.
     """
     count = np.bincount(truth[truth >= 0], minlength=classes.size)
     n_alone = classes.size if classes.size <= MOST_CLASSES else MOST_CLASSES - 1
@@ -176,6 +176,6 @@ def _shown(truth: NDArray[np.int64], classes: NDArray[Any]) -> tuple[tuple[str, 
 
 
 def _edges(spread: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bins of one width around 0, which take nearly all residuals of a model that knows nothing."""
+    """Return edges of equal bins around 0 that cover 98 % of a constant model's residuals."""
     reach = float(np.quantile(np.abs(spread), 0.98))
     return np.linspace(-reach, reach, N_BINS + 1)

@@ -1,4 +1,4 @@
-"""What models pay and answer on test rows, before any of it is put into words."""
+"""Cost and predictions of models on test rows."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Kind = Literal["path", "delivered", "unpruned"]
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """What rows get from one model, and what they pay, counted one way.
+    """Answers and costs of one model, with one way to count costs.
 
     Attributes
     ----------
     answer : array of shape (n_rows,)
     quality, cost : float64 arrays of shape (n_rows,)
     share : float64 array of shape (n_sources,)
-        Share of the rows that buy each source.
+        Share of the rows that acquire each source.
     undecided : float
-        Share of the rows that ran out of money.
+        Share of the rows undecided at `max_cost`.
     """
 
     answer: NDArray[Any]
@@ -47,7 +47,7 @@ class Taken:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One model on test rows, with both ways to count."""
+    """Results of one model on test rows, with both ways to count costs."""
 
     kind: Kind
     lam: float
@@ -59,12 +59,12 @@ class Measured:
     usage: NDArray[np.float64]
 
     def taken(self, counting: Counting) -> Taken:
-        """What is known about one way to count."""
+        """Return the results for one way to count costs."""
         return self.full if counting == "full" else self.decided
 
 
 def like(predictor: BudgetPredictor, forest: Forest) -> BudgetPredictor:
-    """A predictor for another forest that stops by the same rule."""
+    """Return a predictor for another forest with the same settings."""
     return BudgetPredictor(forest, predictor.costs, **{name: getattr(predictor, name) for name in SETTINGS})
 
 
@@ -76,7 +76,7 @@ def measure(
     is_counted: NDArray[np.bool_],
     acquired: NDArray[np.bool_] | None = None,
 ) -> Measured:
-    """Let one model predict all rows of a judge, with all features and step by step.
+    """Evaluate one model on all rows, with all features and step by step.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def measure(
     predictor : BudgetPredictor
     judge : Judge
     is_counted : bool array of shape (n_features,)
-        Features whose uses are counted.
+        Features whose use is counted.
     acquired : bool array of shape (n_rows, n_sources), optional
-        What each row acquires in full, if that is known already.
+        Sources that each row acquires in full, if already known.
     """
     forest, costs = predictor.forest, predictor.costs
     if acquired is None:

@@ -1,4 +1,4 @@
-"""How a report was made, in sentences."""
+"""Notes on the method of a report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def notes(
     predictor: BudgetPredictor, about: About | None, n_rows: int, n_path_rows: int, language: Language
 ) -> tuple[str, ...]:
-    """What somebody who has to believe the numbers would ask."""
+    """Return sentences on data, method and settings."""
     said = [
         f"All numbers are counted on {several(n_rows, 'row')} of the data that this report was given. They "
         "mean something only if these rows had no part in training or choosing.",
@@ -71,7 +71,7 @@ def _origin(about: About) -> list[str]:
 
 
 def made_with(about: About) -> list[str]:
-    """When a model was made, and with which packages."""
+    """Return the creation date of a model and the package versions."""
     made = [f"{name} {version}" for name, version in about.versions.items()]
     if about.created or made:
         by = f" with {joined(made)}" if made else ""

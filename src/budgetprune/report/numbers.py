@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Number formatting."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 
 def short(number: float, n_digits: int = 5) -> float:
-    """Drop digits that nobody reads, which would only make files longer."""
+    """Round to significant digits, to keep files short."""
     return float(f"{float(number):.{n_digits}g}")
 
 
 def amount(number: float) -> str:
-    """An average cost with three digits: 0.0420, 2.31, 12.3, 1,234, 1.26e-09."""
+    """Format an average cost with three digits: 0.0420, 2.31, 12.3, 1,234, 1.26e-09."""
     if number == 0:
         return "0"
     if not 1e-6 <= abs(number) < 1e15:
@@ -21,13 +21,13 @@ def amount(number: float) -> str:
 
 
 def plain(number: float) -> str:
-    """A price or the cost of one row, which often is a whole number: 3, 2.5, 1,234."""
+    """Format a price or the cost of one row without trailing zeros: 3, 2.5, 1,234."""
     text, e, exponent = amount(number).partition("e")
     return (text.rstrip("0").rstrip(".") if "." in text else text) + e + exponent
 
 
 def share(fraction: float) -> str:
-    """A share in per cent, never 0 or 100 by rounding."""
+    """Format a share in per cent; never rounds to 0 or 100."""
     if 0 < fraction < 0.005:
         return "under 1 %"
     if 0.995 < fraction < 1:
@@ -36,16 +36,16 @@ def share(fraction: float) -> str:
 
 
 def several(count: int, one: str, many: str | None = None) -> str:
-    """A count with its noun."""
+    """Format a count with its noun."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def joined(items: list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Join items: ``a``, ``a and b``, ``a, b and c``."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def nice(number: float) -> float:
-    """The next number above of the kind 1, 2, 2.5 or 5 times a power of ten."""
+    """Round up to 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(number))
     return float(next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= number * (1 - 1e-9)))

@@ -1,4 +1,4 @@
-"""From what was measured to what is said: one `Outcome` for each point and way to count."""
+"""Create an `Outcome` for each point and way to count costs."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from budgetprune.report.summary import Bars, Change, Counting, Expected, Outcome
 from budgetprune.report.words import Language
 
 N_BARS = 20
-# Prices are hardly given more exactly.
+# Finest resolution of prices.
 FINEST = 1e-3
-# At most this share of the rows costs far more than all others: more than that many times as much.
+# Outliers: at most this share of the rows, costing more than this multiple of the others.
 MOST_BEYOND, FAR = 0.02, 2.0
 STEP = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """All points of the path, dearest first, so that each can be compared with its neighbours.
+    """Points of the path, most expensive first, for comparison with their neighbours.
 
     Attributes
     ----------
     path : sequence of Measured
-        From dear to cheap, all on the same rows.
+        From expensive to cheap, all on the same rows.
     position : sequence of int
-        Of each of them among the points of the summary.
+        Index of each of them among the points of the summary.
     whole : Measured
         The unpruned ensemble on these rows.
     expected : Expected or None
     price : float64 array of shape (n_sources,)
     listed : int array
-        Sources that are shown.
+        Sources shown.
     is_refitted : bool
-        Whether the delivered model's leaves answer otherwise than those of its pruning on the path.
+        Whether the delivered model's leaf values differ from those of its pruning on the path.
     language : Language
     """
 
@@ -56,15 +56,15 @@ class Along:
     def outcome(
         self, name: str, measured: Measured, counting: Counting, whole: Measured, anchor: int | None
     ) -> Outcome:
-        """Put one point into numbers and words.
+        """Describe one point in numbers and sentences.
 
         Parameters
         ----------
-        name : what the point is called
+        name : name of the point
         measured : Measured
         counting : {"full", "decided"}
         whole : the unpruned ensemble on the rows of `measured`
-        anchor : place in `path` of the same pruning with leaves as grown; None for the unpruned ensemble
+        anchor : index in `path` of the same pruning with leaves as grown; None for the unpruned ensemble
         """
         taken, judge, say = measured.taken(counting), measured.judge, self.language
         gained, gained_error = difference(taken, whole.full)
@@ -89,10 +89,10 @@ class Along:
     def _change(
         self, measured: Measured, counting: Counting, anchor: int | None, factor: float
     ) -> tuple[Change, str]:
-        """What a little more or less money would do.
+        """Compare with the point at a slightly larger or smaller budget.
 
-        Costs are compared with those of the point that is shown. Whether money improves the answers can only
-        be told with the same kind of leaves on both sides: as grown.
+        Costs are compared with those of the point shown. Scores are compared with leaves as grown on both
+        sides, so that refitting does not affect the difference.
         """
         taken = measured.taken(counting)
         base = (self.whole if anchor is None else self.path[anchor]).taken(counting)
@@ -120,13 +120,13 @@ class Along:
         return change, words
 
     def _expected(self, cost: float, other_cost: float, counting: Counting) -> float | None:
-        """By how much the score changes on the curve that validation rows saw."""
+        """Return the change in score on the validation curve."""
         if self.expected is None:
             return None
         costs = self.expected.full_cost if counting == "full" else self.expected.cost
         if not costs:
             return None
-        # From dear to cheap in a file; interpolation wants it the other way round.
+        # Stored from expensive to cheap; interpolation needs increasing costs.
         now, then = np.interp([cost, other_cost], costs[::-1], self.expected.score[::-1])
         return short(then - now, 3)
 
@@ -134,17 +134,17 @@ class Along:
 def figures(
     taken: Taken, whole: Taken, judge: Judge, price: NDArray[np.float64], listed: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """Put what rows pay and get into numbers: the fields that outcomes of all models have.
+    """Return the fields that the outcomes of all models share.
 
     Parameters
     ----------
     taken : Taken
-    whole : what it is compared with, on the same rows
+    whole : reference model on the same rows
     judge : Judge
-        These rows.
+        The rows.
     price : float64 array of shape (n_sources,)
     listed : int array
-        Sources that are shown.
+        Sources shown.
     """
     gained, gained_error = difference(taken, whole)
     confusion, mean_off = judge.confusion(taken.answer), judge.mean_off(taken.answer)
@@ -176,14 +176,16 @@ def figures(
 def neighbour(
     cost: NDArray[np.float64], anchor: int | None, base: float, factor: float
 ) -> tuple[int | None, bool]:
-    """The dearest other point within a changed budget, or else the next dearer one; and which of the two.
+    """Find the most expensive other point within a changed budget, else the next more expensive.
+
+    Also returns whether the point is within the budget.
 
     Parameters
     ----------
-    cost : of the points of a path, from dear to cheap
-    anchor : where we are; None: before the first, at the unpruned ensemble
-    base : what we pay there
-    factor : above 1 for more money, below for less
+    cost : costs of the points of a path, from expensive to cheap
+    anchor : index of the current point; None for the unpruned ensemble
+    base : cost of the current point
+    factor : budget relative to `base`
     """
     within = np.flatnonzero(cost <= factor * base * (1 + 1e-9))
     here = -1 if anchor is None else anchor
@@ -198,7 +200,7 @@ def neighbour(
 
 
 def difference(taken: Taken, other: Taken) -> tuple[float, float]:
-    """By how much answers are better than others to the same rows, and the standard error of that."""
+    """Return the mean difference in score on the same rows, and its standard error."""
     better = taken.quality - other.quality
     return float(better.mean()), _standard_error(better)
 
@@ -208,16 +210,16 @@ def _standard_error(quality: NDArray[np.float64]) -> float:
 
 
 def bars(cost: NDArray[np.float64]) -> Bars:
-    """Count rows by cost: a bar for each cost if there are few, else bars of one nice width.
+    """Return a histogram of cost: a bar per cost if there are few, else bars of equal round width.
 
-    A few rows that cost many times as much as all others do not squeeze these: the last bar takes them.
+    Outliers are collected in the last bar, so that they do not compress the others.
     """
     largest = float(cost.max())
     if largest == 0:
         return Bars((0.0,), 1.0, (1.0,), False)
     usual = float(np.quantile(cost, 1 - MOST_BEYOND, method="inverted_cdf"))
     is_open = FAR * usual < largest and usual > 0
-    # Sums of a few prices are multiples of something, which is their width then.
+    # Sums of a few prices are multiples of a common step, which is the bar width then.
     multiples = np.round(np.unique(cost) / FINEST)
     step = float(np.gcd.reduce(multiples.astype(np.int64))) * FINEST if multiples[-1] < 2**53 else 0.0
     n_steps = np.round(cost / step) if step > 0 else cost

@@ -1,4 +1,4 @@
-"""From a `Summary` to one HTML file that needs nothing else."""
+"""Render a `Summary` as a self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from budgetprune.utils.files import written_atomically
 
 
 class _Page(NamedTuple):
-    """Files of one kind of page; scripts are in the order in which they need each other."""
+    """Files of one kind of page; scripts in order of dependency."""
 
     template: str
     scripts: tuple[str, ...]
@@ -35,22 +35,22 @@ _STAGED = _Page(
     (*_SHARED_SCRIPTS, "staged_curve.js", "staged.js", "main.js"),
     ("style.css", "staged.css"),
 )
-# JSON inside HTML must not end its element, or begin a comment, whatever features are called.
+# JSON inside HTML must not close its element or open a comment, for any feature name.
 _UNSAFE = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
 
 def write_page(summary: Summary | StagedSummary, file: str | os.PathLike[str]) -> None:
-    """Write the page to a file, all at once or not at all."""
+    """Write the page to a file atomically."""
     page = render(summary).encode()
     with written_atomically(file) as handle:
         handle.write(page)
 
 
 def render(summary: Summary | StagedSummary) -> str:
-    """Fill the template.
+    """Render the page as HTML.
 
-    All text from data is escaped. The page's policy allows no connection, and no script but those that are
-    written here, by their hashes.
+    All text from data is escaped. The content security policy forbids connections and allows only these
+    scripts, by hash.
     """
     try:
         import jinja2
@@ -86,7 +86,7 @@ def render(summary: Summary | StagedSummary) -> str:
 
 
 def as_json(summary: Summary | StagedSummary) -> str:
-    """The same summary for programs."""
+    """Return the summary as JSON."""
     return json.dumps(summary.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -95,7 +95,7 @@ def _part(name: str) -> str:
 
 
 def _tied(text: str) -> str:
-    """Let numbers stay with their signs and units where lines break."""
+    """Join numbers with their signs and units by non-breaking spaces."""
     return text.replace(" %", "\u00a0%").replace("± ", "±\u00a0")
 
 
@@ -105,7 +105,7 @@ def _score_format(summary: Summary | StagedSummary) -> Callable[[float], str]:
 
 
 def _policy(scripts: Iterable[str]) -> str:
-    """Forbid everything but these scripts and our styles; Plotly makes images of its own for export."""
+    """Return a content security policy for these scripts; Plotly's export needs blob images."""
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (

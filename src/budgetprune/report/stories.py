@@ -1,4 +1,4 @@
-"""A few examples, and how models predict them step by step."""
+"""Example rows, and how models predict them step by step."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from budgetprune.report.numbers import short
 from budgetprune.report.summary import Story, Telling
 from budgetprune.report.words import Language
 
-# What a reader follows before it becomes a list.
+# Maximum numbers of steps and of values per source shown.
 MOST_STEPS = 12
 MOST_VALUES = 3
 
 Values = dict[str, Any]
-# From the number of a source to its place in the summary.
+# From the index of a source to its index in the summary.
 Places = dict[int, int]
 
 
 def choose_rows(
     delivered: Measured, whole: Measured, n_stories: int, language: Language
 ) -> list[tuple[str, int]]:
-    """Choose rows that show what is typical, what is easy and what goes wrong, each with a title."""
+    """Choose typical, easy, hard and wrongly predicted rows, each with a title."""
     taken, forest = delivered.decided, whole.full
     is_classifier = delivered.judge.classes is not None
-    # Of numbers, none is right; the better half will do.
+    # For regression, the better half counts as right.
     is_good = taken.quality == 1 if is_classifier else taken.quality >= np.median(taken.quality)
     median = np.median(taken.cost)
     lost = np.where(is_good, -np.inf, forest.quality - taken.quality)
@@ -54,7 +54,7 @@ def choose_rows(
 
 
 def story(title: str, row: int, judge: Judge, forest: Forest, costs: CostTable, place: Places) -> Story:
-    """What there is to know about a row, whichever model predicts it."""
+    """Return the facts about a row that do not depend on the model."""
     values = values_of(forest, judge.rows[row])
     names = list(values)
     is_used = np.isin(np.arange(forest.n_features), forest.feature)
@@ -67,14 +67,14 @@ def story(title: str, row: int, judge: Judge, forest: Forest, costs: CostTable, 
 
 
 class Teller:
-    """Predict rows step by step, and remember what was possible after each purchase.
+    """Predict rows step by step, and record the bounds after each acquisition.
 
     Parameters
     ----------
     rows : array of prepared rows
     truths : int64 or float64 array
-        As `Judge` has them: a label by its number, -1 if the model does not know it.
-    place : mapping from sources to their places in the summary
+        As in `Judge`: targets, or class indices with -1 for unknown labels.
+    place : mapping from sources to their indices in the summary
     language : Language
     """
 
@@ -112,7 +112,7 @@ class Teller:
     def _band(
         self, predictor: BudgetPredictor, row: NDArray[Any], bought: list[int], label: Any
     ) -> list[tuple[float, float, float]]:
-        """Lower bound, upper bound and best guess, before the first purchase and after each."""
+        """Return lower bound, upper bound and best guess before and after each acquisition."""
         forest, costs = predictor.forest, predictor.costs
         values = values_of(forest, row)
         output = 0 if forest.classes is None else _number(forest, label)
@@ -130,12 +130,12 @@ class Teller:
 
 
 def _number(forest: Forest, label: Any) -> int:
-    """Place of a label among the classes."""
+    """Return the class index of a label."""
     return int(np.flatnonzero(forest.classes == label)[0])
 
 
 def _cut(predictor: BudgetPredictor, label: Any) -> float | None:
-    """The probability above which a label is answered, if there are two."""
+    """Return the probability above which a label is predicted; None unless there are two."""
     classes, threshold = predictor.forest.classes, predictor.threshold
     if classes is None or classes.size != 2:
         return None
@@ -148,23 +148,23 @@ def _of_mask(values: Values, mask: NDArray[np.bool_]) -> Values:
 
 
 def _needing(costs: CostTable) -> NDArray[np.intp]:
-    """The feature of each entry of `CostTable.needs`."""
+    """Return the feature of each entry of `CostTable.needs`."""
     return np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))
 
 
 def features_of(costs: CostTable, s: int) -> list[int]:
-    """Features that need a source."""
+    """Return the features that need a source."""
     return _needing(costs)[costs.needs == s].tolist()  # type: ignore[no-any-return]
 
 
 def _known(costs: CostTable, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Features that miss none of their sources."""
+    """Return the features whose sources are all acquired."""
     n_missing = np.bincount(_needing(costs), weights=~has[costs.needs], minlength=costs.n_features)
     return np.asarray(n_missing == 0)
 
 
 def values_of(forest: Forest, row: NDArray[Any]) -> Values:
-    """A prepared row as its owner knows it: by name, with categories instead of their numbers."""
+    """Return a prepared row by feature name, with categories instead of codes."""
     names = forest.feature_names or tuple(f"x{k}" for k in range(forest.n_features))
     categories = forest.categories or (None,) * forest.n_features
     return {
@@ -174,14 +174,14 @@ def values_of(forest: Forest, row: NDArray[Any]) -> Values:
 
 
 def values_text(values: Values, names: Sequence[str]) -> str:
-    """Some values with their names; the first few, if there are many."""
+    """Format the first few values with their names."""
     texts = [f"{name} {value_text(values[name])}" for name in names[:MOST_VALUES]]
     more = f" and {len(names) - MOST_VALUES} more" if len(names) > MOST_VALUES else ""
     return ", ".join(texts) + more
 
 
 def value_text(value: Any) -> str:
-    """A value as people write it."""
+    """Format a value."""
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return "missing"
     if isinstance(value, float | np.floating):

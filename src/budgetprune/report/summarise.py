@@ -1,4 +1,4 @@
-"""From a model and test rows to a `Summary`."""
+"""Create the `Summary` of a pruned model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def summarise_pruned(model: BudgetModel, X: Any, y: Any, wishes: Wishes) -> Summary:
-    """Measure a pruned model and its path; see `budgetprune.report.summarise`."""
+    """Evaluate a pruned model and its path; see `budgetprune.report.summarise`."""
     path, predictor, about = check_path(model), model.predictor, model.about
     forest = path.forest
     judge = Judge.of(forest, X, y)
@@ -86,7 +86,7 @@ def summarise_pruned(model: BudgetModel, X: Any, y: Any, wishes: Wishes) -> Summ
 
 
 def check_path(model: BudgetModel) -> PruningPath:
-    """The path of a model, or an error if its file has none."""
+    """Return the path of a model; raise an error if it has none."""
     if model.path is None:
         raise InvalidInputError(
             "this model has no path with it, so there is nothing to choose from: write it with "
@@ -96,7 +96,7 @@ def check_path(model: BudgetModel) -> PruningPath:
 
 
 def language_of(forest: Forest, costs: CostTable, judge: Judge, unit: str) -> Language:
-    """What things are called in the report of a model."""
+    """Return the terms used in the report of a model."""
     n_needs = np.diff(costs.needs_start)
     one_each = bool(np.all(n_needs <= 1)) and np.unique(costs.needs).size == costs.needs.size
     return Language(
@@ -110,45 +110,45 @@ def language_of(forest: Forest, costs: CostTable, judge: Judge, unit: str) -> La
 
 
 def title_of(wishes: Wishes, target: str) -> str:
-    """Title of the page."""
+    """Return the title of the page."""
     return wishes.title or f"Predicting {target or 'the target'} on a budget"
 
 
 def draw_sample(n_rows: int, wishes: Wishes) -> NDArray[np.intp] | None:
-    """Draw the rows that other points are measured on; None: all."""
+    """Sample the rows for the other points; None means all rows."""
     if n_rows <= wishes.max_rows:
         return None
     return np.sort(np.random.default_rng(wishes.seed).choice(n_rows, wishes.max_rows, replace=False))
 
 
 def _expected(about: About | None, language: Language) -> Expected | None:
-    """The curve that validation rows saw, if it is about the same score."""
+    """Return the validation curve if it has the same score."""
     if about is None or about.tradeoff is None or about.score_name != language.score_name:
         return None
     columns = {name: tuple(map(short, about.tradeoff[name])) for name in ("cost", "full_cost", "score")}
     if about.counting == "full":
-        # Nobody simulated anything.
+        # Decided costs were not simulated.
         columns["cost"] = ()
     return Expected(**columns)
 
 
-# --- Points, from cheap to dear -----------------------------------------------------------------------------
+# --- Points, from cheap to expensive ------------------------------------------------------------------------
 
 
 def _n_cheaper(found: Survey, counting: Counting) -> int:
-    """Points of the path that come before the delivered model: its own among them, with leaves as grown."""
+    """Count the path points that are not more expensive than the delivered model."""
     cost = np.array([told.measured.taken(counting).mean_cost for told in found.path])
     return int(np.count_nonzero(cost <= found.delivered.measured.taken(counting).mean_cost))
 
 
 def _positions(found: Survey, counting: Counting) -> list[int]:
-    """Where the points of the path are among all points."""
+    """Return the indices of the path points among all points."""
     n_cheaper = _n_cheaper(found, counting)
     return [k + (k >= n_cheaper) for k in reversed(range(len(found.path)))]
 
 
 def _points(found: Survey, along: Along, left_of_tree: Callable[[Kind, float], str]) -> tuple[Point, ...]:
-    """The path, the delivered model in its place, and the whole ensemble."""
+    """Return the path with the delivered model inserted, then the whole ensemble."""
     n_path = len(found.path)
 
     def point(name: str, told: Told, whole: Measured, anchor: int | None) -> Point:
@@ -190,7 +190,7 @@ def source_of(costs: CostTable, s: int, forest: Forest) -> Source:
 
 
 def _needed_values(stories: tuple[Story, ...], points: tuple[Point, ...]) -> tuple[Story, ...]:
-    """Stories with the values of sources that some point buys for them; others are nobody's business."""
+    """Keep only the values of sources that some point acquires for the row, for privacy."""
     bought = [{str(s) for point in points for s in point.tellings[i].sources} for i in range(len(stories))]
     return tuple(
         replace(told, values={s: text for s, text in told.values.items() if s in needed})

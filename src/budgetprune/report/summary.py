@@ -1,11 +1,11 @@
-"""`Summary`: all that a report says, in plain values. The page and the JSON come from it and nothing else."""
+"""Content of a report as plain values: the only input of the page and the JSON."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-# Ways to count costs; see docs on full and decided cost.
+# Ways to count costs; see the docs on full and decided cost.
 Counting = Literal["full", "decided"]
 COUNTINGS: tuple[Counting, ...] = ("full", "decided")
 
@@ -14,7 +14,7 @@ COUNTINGS: tuple[Counting, ...] = ("full", "decided")
 class Bars:
     """A histogram: bars of one width that begin at `left`, and the share of rows in each.
 
-    If it is open, the last bar also has all rows that cost more: few, but far away.
+    If `is_open`, the last bar also contains all rows that cost more (outliers).
     """
 
     left: tuple[float, ...]
@@ -25,7 +25,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Source:
-    """Something that is paid for.
+    """A source with a price.
 
     Attributes
     ----------
@@ -42,24 +42,24 @@ class Source:
 
 @dataclass(frozen=True)
 class Change:
-    """What a little more or less money would do.
+    """Effect of a slightly larger or smaller budget.
 
     Attributes
     ----------
     budget : float
-        What a prediction may cost then.
+        The changed budget.
     point : int or None
-        Position of the point of the path that this budget buys, or of the next one beyond it if it buys
-        nothing new. None if there is no such point.
+        Index of the point that this budget selects, or of the next one beyond it if it selects no other. None
+        if there is no such point.
     is_within : bool
-        Whether the budget buys it.
+        Whether the point is within the budget.
     cost : float
-        Of that point.
+        Cost of that point.
     gained, gained_error : float
-        By how much its score is better on these rows, and the standard error of that. Leaves are as grown on
-        both sides, so a refit has no part in it.
+        Difference in score on these rows, and its standard error. Leaves are as grown on both sides, so
+        refitting does not affect it.
     expected : float or None
-        By how much validation rows expected the score to be better at that cost; None if nobody asked them.
+        Difference in score on the validation curve; None if there is no curve.
     """
 
     budget: float
@@ -73,18 +73,18 @@ class Change:
 
 @dataclass(frozen=True)
 class Words:
-    """Sentences about one point, made from its numbers.
+    """Sentences about one point, generated from its numbers.
 
     Attributes
     ----------
     value : str
-        A few words, for a slider to say.
+        Short description for the slider.
     verdict : str
-        Cost and score beside those of the whole ensemble, and whether chance explains the difference.
+        Comparison of cost and score with the whole ensemble, and whether it is significant.
     spread, bought, wrong : str
-        Who pays how much, what for, and where it errs.
+        Distribution of cost, sources acquired, and errors.
     more, less : str
-        What 10 % more or less money would do.
+        Effect of a 10 % larger or smaller budget.
     """
 
     value: str
@@ -103,24 +103,24 @@ class Outcome:
     Attributes
     ----------
     cost, median, ninetieth, largest : float
-        Average cost of a row, the cost that half (nine in ten) of the rows do not exceed, and the largest.
+        Mean, median, 90 % quantile and maximum of the cost of a row.
     bars : Bars
         Distribution of the cost.
     n_bought : float
-        Average number of sources that a row buys.
+        Average number of sources that a row acquires.
     of_rows : tuple of float
-        By listed source: share of the rows that buy it.
+        By listed source: share of the rows that acquire it.
     of_money : tuple of float
-        By listed source: average money per row that it takes. One more entry for all others together.
+        By listed source: average cost per row. The last entry is for all other sources.
     score, score_error : float
         Accuracy, or R²; and its standard error.
     gained, gained_error : float
-        Score minus that of the whole ensemble with all features, and the standard error of that difference,
-        row by row.
+        Score minus that of the whole ensemble with all features, and the paired standard error of that
+        difference.
     n_wrong : int or None
         Classification: rows with a wrong label.
     mean_off : float or None
-        Regression: average absolute difference from the truth.
+        Regression: mean absolute error.
     confusion : tuple of tuples of int, or None
         Classification: rows by true label (outer) and predicted label.
     residuals : tuple of int, or None
@@ -155,7 +155,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Telling:
-    """How one model predicts one example, step by step.
+    """Step-by-step prediction of one example by one model.
 
     Attributes
     ----------
@@ -164,18 +164,17 @@ class Telling:
         None for regression.
     cost : float
     full_cost : float
-        What all trees together would have asked for.
+        Cost of all sources that the trees test.
     reason, ending : str
-        Why it stopped: see `Decision`; and the same in words.
+        Reason for stopping (see `Decision`), and a sentence about it.
     cut : float or None
-        Two classes only: the label is answered if its probability is above.
+        Two classes only: probability above which the label is predicted.
     n_bought : int
     sources : tuple of int
-        Places of the sources in the summary's list, in the order of their purchase; the first few, if there
-        are many.
+        Indices of the first few sources in the summary's list, in order of acquisition.
     lower, upper, guess : tuples of float
-        What was possible, and the best guess, before the first purchase and after each: of the probability of
-        the label that was answered, or of the target.
+        Bounds and best guess before the first acquisition and after each: of the probability of the predicted
+        label, or of the target.
     """
 
     answer: str
@@ -204,14 +203,14 @@ class Point:
         None for the unpruned ensemble.
     n_splits, n_features : int
     full, decided : Outcome
-        The same with all sources on its paths, and with predictions that stop once they are decided.
+        Results with all sources on its paths, and with predictions that stop once decided.
     usage : tuple of three floats
-        Share of the pairs of a row and a feature in which the row tests the feature never, 1 to 7 times, more
-        often (Table 1 of the paper).
+        Shares of (row, feature) pairs in which the row tests the feature 0, 1 to 7, or more times (Table 1 of
+        the paper).
     tellings : tuple of Telling
         One for each story.
     tree : str
-        What became of the tree that is shown.
+        Description of the tree shown at this point.
     """
 
     kind: Literal["path", "delivered", "unpruned"]
@@ -228,7 +227,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Story:
-    """An example, and why it is told.
+    """An example row.
 
     Attributes
     ----------
@@ -236,8 +235,8 @@ class Story:
     row : int
         Number of the row in the data, from 1.
     truth : str
-    values : mapping from numbers of sources (as text) to what the source told
-        Only of sources that some point buys for it.
+    values : mapping from indices of sources (as str) to their values
+        Only of sources that some point acquires for the row.
     """
 
     title: str
@@ -248,23 +247,22 @@ class Story:
 
 @dataclass(frozen=True)
 class Tree:
-    """One tree, node by node in pre-order, with what is needed to prune it anywhere on the path.
+    """One tree in pre-order, with the data to prune it at any point of the path.
 
     Attributes
     ----------
     number : int
         From 1.
     n_splits : int
-        Of the whole tree.
+        Number of splits of the unpruned tree.
     parent : tuple of int
         -1 at the root.
     question : tuple of str
-        What a split asks; yes is its first child. Empty at leaves, and where deeper splits are left out.
+        Condition of a split; true is its first child. Empty at leaves and at the depth limit.
     answer, refitted : tuples of str
-        What the node answers if it is a leaf: as grown, and in the delivered model (empty if it has no such
-        node).
+        Value of the node as a leaf: as grown, and in the delivered model (empty if it has no such node).
     critical_lambda : tuple of float or None
-        A split stays where lambda is below; None: everywhere.
+        A split is kept for smaller lambda; None: always.
     is_delivered : tuple of bool
         Splits of the delivered model.
     """
@@ -281,9 +279,9 @@ class Tree:
 
 @dataclass(frozen=True)
 class Expected:
-    """What the rows that made choices expected: cost and score of points, cross-fitted, leaves refitted.
+    """Cross-fitted cost and score of points on the validation rows, with refitted leaves.
 
-    `cost` is decided cost; empty if nobody simulated that.
+    `cost` is the decided cost; empty if it was not simulated.
     """
 
     cost: tuple[float, ...]
@@ -293,41 +291,41 @@ class Expected:
 
 @dataclass(frozen=True)
 class Summary:
-    """Answer "which operating point, and why?" from test rows that had no part in anything.
+    """Content of the report of a pruned model, evaluated on held-out rows.
 
     Attributes
     ----------
     title, target, task, score_name, unit : str
     noun : str
-        What sources are called: features, if each feature is paid for on its own.
+        Noun for sources: "features" if each feature is one source.
     counting : {"full", "decided"}
-        How the budget counts.
+        Way to count costs for the budget.
     budget : float or None
     n_rows, n_path_rows : int
-        Rows for the delivered model and the whole ensemble, and for the points of the path.
+        Number of rows for the delivered model and the whole ensemble, and for the path.
     n_trees, n_features, n_path_points : int
-        The last: how many points the path has; `points` has at most 200 of them.
+        `n_path_points` counts the whole path; `points` has at most 200 of them.
     sources : tuple of Source
-        All that have a price, those that take most money first.
+        All sources with a price, highest total cost first.
     n_listed : int
-        How many of them, from the first on, are told apart at each point.
+        Number of sources listed individually at each point.
     classes : tuple of str or None
-        Rows and columns of the confusion matrices; rare ones are together in the last.
+        Rows and columns of the confusion matrices; rare classes share the last.
     residual_edges : tuple of float or None
     guess : str
-        What costs nothing: always the most frequent label, or the average target.
+        Best constant prediction: the most frequent label, or the mean target.
     guess_score : float
     points : tuple of Point
-        From cheap to dear, by what counts: the path, the delivered model in its place, the unpruned ensemble
-        last.
+        The path and the delivered model from cheap to expensive, then the unpruned ensemble. Sorted by the
+        cost given by `counting`.
     delivered : int
-        Position of the delivered model.
+        Index of the delivered model.
     expected : Expected or None
     stories : tuple of Story
     tree : Tree
     headline : str
     notes : tuple of str
-        How all this was measured.
+        Notes on the method.
     """
 
     title: str
@@ -358,5 +356,5 @@ class Summary:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, as `json.dumps` takes them; none of them is NaN or infinite."""
+        """Return values that `json.dumps` accepts, without NaN and infinity."""
         return {"format": 1, **asdict(self)}

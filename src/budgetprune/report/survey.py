@@ -1,4 +1,4 @@
-"""All models of a report on its rows, one after the other: none is kept longer than it takes."""
+"""Evaluation of all models of a report, one at a time to save memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_SOURCES = 30
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """One model on the rows, and how it predicts the rows of the stories."""
+    """Results of one model on all rows and on the example rows."""
 
     measured: Measured
     tellings: tuple[Telling, ...]
@@ -37,24 +37,24 @@ class Told:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What was found out, before it is put into words.
+    """Results of all models of a report.
 
     Attributes
     ----------
     path : list of Told
-        From dear to cheap, perhaps on a sample of the rows.
+        From expensive to cheap, on all rows or a sample.
     delivered, whole : Told
         On all rows.
     whole_on_sample : Measured
         The unpruned ensemble on the rows of `path`.
     anchor : int
-        Place in `path` of the delivered model's pruning.
+        Index in `path` of the delivered model's pruning.
     is_refitted : bool
-        Whether the delivered model's leaves answer otherwise than that pruning's.
+        Whether the delivered model's leaf values differ from that pruning's.
     source_order : int array
-        All sources that have a price, those that take most of the money first.
+        All sources with a price, highest total cost first.
     n_listed : int
-        How many of these are told apart.
+        Number of these that are listed individually.
     stories : tuple of Story
     """
 
@@ -79,7 +79,7 @@ def survey(
     n_stories: int,
     progress: Progress,
 ) -> Survey:
-    """Measure the delivered model and the unpruned ensemble on all rows, and the path on a sample."""
+    """Evaluate the delivered model and the unpruned ensemble on all rows, the path on a sample."""
     forest, costs = path.forest, predictor.costs
     is_counted = np.isin(np.arange(forest.n_features), forest.feature)
     k_delivered = delivered_point(predictor.forest.n_splits, path, about)
@@ -124,21 +124,21 @@ def survey(
 
 
 def delivered_point(n_splits: int, path: PruningPath, about: About | None) -> int:
-    """The point of the path that was delivered; if nobody says, the one with as many splits."""
+    """Return the delivered point of the path; without metadata, the closest number of splits."""
     if about is None:
         return int(np.abs(path.n_splits - n_splits).argmin())
     return max(int(np.searchsorted(path.lam, about.lam, side="right")) - 1, 0)
 
 
 def points_of(path: PruningPath, k_delivered: int) -> NDArray[np.intp]:
-    """At most 200 points, evenly spaced in cost, and among them the one that was delivered."""
+    """Return at most 200 points evenly spaced in cost, including the delivered one."""
     return np.union1d(evenly_spaced(path.cost, MOST_POINTS - 1), [k_delivered])
 
 
 def order_sources(delivered: Measured, whole: Measured, costs: CostTable) -> tuple[NDArray[np.intp], int]:
-    """Sources with a price, those of the delivered model first; and how many of them matter.
+    """Return sources with a price, those of the delivered model first, and the number to list.
 
-    Those that take little money before and after are at the end.
+    Sources with a low total cost before and after pruning are at the end.
     """
     after, before = delivered.decided.share * costs.price, whole.full.share * costs.price
     most = np.maximum(after, before)

@@ -1,4 +1,4 @@
-"""One tree, in a form in which a page can prune it anywhere on the path."""
+"""One tree, in a form that the page can prune at any point of the path."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from budgetprune.report.numbers import amount, several
 from budgetprune.report.stories import value_text
 from budgetprune.report.summary import Tree
 
-# A tree that fills a screen; of larger ones, the upper levels are shown.
+# Maximum number of nodes shown; of larger trees, only the upper levels are shown.
 MOST_NODES = 500
 MOST_CATEGORIES = 4
 
 
 def choose_tree(path: PruningPath, delivered: Forest) -> int:
-    """Choose a tree that is typical: as many splits stay as in an average tree, and it fits on a screen."""
+    """Choose a tree with an average number of remaining splits that fits on a screen."""
     if delivered.n_trees != path.forest.n_trees:
         return 0
     n_left = _splits_by_tree(delivered)
     n_nodes = np.diff(path.forest.tree_start)
-    # Most of all it should have been pruned and not to its root, then be small enough, then typical.
+    # Prefer trees that are partly pruned, then small ones, then typical ones.
     is_dull = (n_left == 0) | (n_left == _splits_by_tree(path.forest))
     return int(np.lexsort((np.abs(n_left - n_left.mean()), n_nodes > MOST_NODES, is_dull))[0])
 
@@ -33,7 +33,7 @@ def _splits_by_tree(forest: Forest) -> NDArray[np.int64]:
 
 
 def show_tree(t: int, path: PruningPath, delivered: Forest) -> Tree:
-    """Put one tree of the unpruned forest into words, beside the same of the delivered model."""
+    """Describe one tree of the unpruned forest and its counterpart in the delivered model."""
     forest = path.forest
     root, end = int(forest.tree_start[t]), int(forest.tree_start[t + 1])
     shown = _upper_levels(forest, root, end)
@@ -53,7 +53,7 @@ def show_tree(t: int, path: PruningPath, delivered: Forest) -> Tree:
 
 
 def tree_words(t: int, path: PruningPath, delivered: Forest, kind: Kind, lam: float) -> str:
-    """Tell what became of one tree at a point."""
+    """Describe how much of one tree remains at a point."""
     nodes = slice(int(path.forest.tree_start[t]), int(path.forest.tree_start[t + 1]))
     n_splits = int(path.forest.is_split[nodes].sum())
     if kind == "unpruned":
@@ -69,7 +69,7 @@ def tree_words(t: int, path: PruningPath, delivered: Forest, kind: Kind, lam: fl
 
 
 def _upper_levels(forest: Forest, root: int, end: int) -> list[int]:
-    """Nodes of a tree in pre-order, down to the depth at which there would be too many."""
+    """Return the nodes of a tree in pre-order, down to the depth that fits MOST_NODES."""
     depth = forest.depth[root:end]
     n_above = np.cumsum(np.bincount(depth))
     deepest = max(int(np.searchsorted(n_above, MOST_NODES, side="right")) - 1, 1)
@@ -77,7 +77,7 @@ def _upper_levels(forest: Forest, root: int, end: int) -> list[int]:
 
 
 def _twins(forest: Forest, root: int, delivered: Forest, t: int) -> dict[int, int]:
-    """Nodes of a tree that a pruning of it has as well, with their numbers there."""
+    """Map nodes of a tree to the same nodes in a pruning of it."""
     twin: dict[int, int] = {}
     if t >= delivered.n_trees:
         return twin
@@ -91,7 +91,7 @@ def _twins(forest: Forest, root: int, delivered: Forest, t: int) -> dict[int, in
                 and np.array_equal(forest.threshold[h], delivered.threshold[other], equal_nan=True)
                 and forest.category_set[h] == delivered.category_set[other]
             )
-            if not same:  # no pruning of this tree
+            if not same:  # not a pruning of this tree
                 return {}
             waiting += [
                 (int(forest.left[h]), int(delivered.left[other])),
@@ -101,7 +101,7 @@ def _twins(forest: Forest, root: int, delivered: Forest, t: int) -> dict[int, in
 
 
 def question(forest: Forest, h: int) -> str:
-    """What a split asks; yes goes left. Empty at a leaf."""
+    """Return the condition of a split (true goes left); empty at a leaf."""
     k = int(forest.feature[h])
     if k < 0:
         return ""
@@ -116,7 +116,7 @@ def question(forest: Forest, h: int) -> str:
 
 
 def _category_numbers(forest: Forest, h: int, n_known: int) -> list[int]:
-    """Categories that go left."""
+    """Return the codes of the categories that go left."""
     s = int(forest.category_set[h])
     if s < 0:
         return [c for c in range(n_known) if c <= forest.threshold[h]]
@@ -125,7 +125,7 @@ def _category_numbers(forest: Forest, h: int, n_known: int) -> list[int]:
 
 
 def answer(forest: Forest, h: int) -> str:
-    """What a tree says if it stops at a node."""
+    """Format the value of a node."""
     value, classes = forest.value[h], forest.classes
     output = int(forest.tree_output[forest.tree_of_node[h]])
     if classes is None:
@@ -134,5 +134,5 @@ def answer(forest: Forest, h: int) -> str:
         best = int(value.argmax())
         are_shares = forest.link == "identity" and value.min() >= 0 and abs(value.sum() - 1) < 1e-6
         return f"{classes[best]} {value[best]:.0%}" if are_shares else f"more for {classes[best]}"
-    # One score: it speaks for the second of two classes, or for the class that the tree feeds.
+    # One score: for the second of two classes, or for the class of the tree.
     return f"{value[0]:+.2g} for {classes[max(output, 0) if classes.size > 2 else 1]}"

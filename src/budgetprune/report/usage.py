@@ -1,4 +1,4 @@
-"""How often rows test features: the view of the paper's Table 1."""
+"""Counts of how often rows test features, as in Table 1 of the paper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_FEW = 7
 
 
 def usage_shares(forest: Forest, rows: NDArray[Any], is_counted: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Share of the pairs of a row and a counted feature with no use, 1 to 7 uses, and more: three numbers."""
+    """Return the shares of (row, counted feature) pairs with 0, 1 to 7, and more uses."""
     leaf = forest.apply(rows)
     pairs = count_pairs(leaf, forest.parent, forest.feature, is_counted).sum(axis=0)
     shares: NDArray[np.float64] = pairs / max(pairs.sum(), 1)
@@ -26,7 +26,7 @@ def usage_shares(forest: Forest, rows: NDArray[Any], is_counted: NDArray[np.bool
 def count_uses(
     uses: NDArray[np.int32], leaf: NDArray[np.int32], parent: NDArray[np.int32], feature: NDArray[np.int32]
 ) -> None:
-    """Count the splits on each feature on one row's ways, from its leaves up."""
+    """Count the splits on each feature along one row's paths, from its leaves up."""
     for h in leaf:
         p = parent[h]
         while p >= 0:
@@ -41,7 +41,7 @@ def count_pairs(
     feature: NDArray[np.int32],
     is_counted: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """Count features by how often each row uses them, of shape (n_rows, 3)."""
+    """Count features by number of uses in each row; shape (n_rows, 3)."""
     pairs = np.zeros((leaf.shape[0], 3), dtype=np.int64)
     for i in prange(leaf.shape[0]):
         uses = np.zeros(is_counted.size, dtype=np.int32)

@@ -1,17 +1,17 @@
-"""`Wishes`: what a report should be like."""
+"""Options of a report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# Called with how many models are done, and how many there are.
+# Called with the number of models done and the total.
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a report should be like; see `budgetprune.report.summarise`."""
+    """Options of a report; see `budgetprune.report.summarise`."""
 
     title: str
     unit: str

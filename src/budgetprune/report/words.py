@@ -1,4 +1,4 @@
-"""Sentences that are made from the numbers, so that nobody has to read them off a chart."""
+"""Sentences generated from the numbers of a report."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from budgetprune.report.measure import Kind, Taken
 from budgetprune.report.numbers import amount, joined, plain, several, share
 from budgetprune.report.summary import Change, Counting
 
-# Two standard errors, about: what chance does in 19 of 20 samples.
+# About two standard errors: a 95 % interval.
 TWO_SIGMA = 1.96
 MOST_NAMED = 3
-# Shares that are rounded to nothing.
+# Shares below this round to zero.
 SMALL_SHARE = 0.005
 
 
 @dataclass(frozen=True)
 class Language:
-    """What things are called in one report.
+    """Terms and sentences of one report.
 
     Attributes
     ----------
     score_name : str
     unit : str
-        Of costs; may be empty.
+        Unit of cost; may be empty.
     noun : str
-        What sources are called, in the plural.
+        Plural noun for sources.
     whole : str
-        What the unpruned ensemble is called.
+        Name of the unpruned ensemble.
     source_names : tuple of str
     class_names : tuple of str or None
     """
@@ -50,7 +50,7 @@ class Language:
         return f"{100 * score:.1f} %" if self.is_accuracy else f"{score:.3f}"
 
     def points(self, difference: float) -> str:
-        """A difference of scores, without its sign; empty if it is rounded to nothing."""
+        """Format an absolute difference of scores; empty if it rounds to zero."""
         if self.is_accuracy:
             text = f"{abs(100 * difference):.1f}"
             unit = "point" if text == "1.0" else "points"
@@ -59,7 +59,7 @@ class Language:
         return f"{text} {unit}" if float(text) else ""
 
     def apart(self, gained: float, gained_error: float) -> tuple[str, str]:
-        """How much better or worse something is; and what chance does."""
+        """Format a difference of scores and its margin of error."""
         margin = self.points(TWO_SIGMA * gained_error) or "0"
         side = "better" if gained > 0 else "worse"
         return f"{self.points(gained) or 'a trace'} {side}", f"± {margin}"
@@ -70,14 +70,14 @@ class Language:
     # --- One point ------------------------------------------------------------------------------------------
 
     def value(self, name: str, taken: Taken) -> str:
-        """Tell where a slider stands."""
+        """Describe the slider's position."""
         score = self.score(float(taken.quality.mean()))
         return f"{name}: cost {self.money(taken.mean_cost)}, {self.score_name} {score}"
 
     def verdict(
         self, kind: Kind, counting: Counting, taken: Taken, whole: Taken, gained: float, gained_error: float
     ) -> str:
-        """Compare a point with the whole ensemble, which buys all that its trees ask for."""
+        """Compare a point with the whole ensemble at full cost."""
         if kind == "unpruned":
             return self._whole(counting, taken, whole)
         n_rows = taken.quality.size
@@ -124,7 +124,7 @@ class Language:
         return f"{said}, more than chance does on {several(n_rows, 'row')} ({margin})."
 
     def spread(self, taken: Taken) -> str:
-        """Tell who pays how much."""
+        """Describe the distribution of cost."""
         cost = taken.cost
         median, ninetieth = np.quantile(cost, [0.5, 0.9], method="inverted_cdf").tolist()
         least, most = float(cost.min()), float(cost.max())
@@ -146,7 +146,7 @@ class Language:
         return words
 
     def bought(self, taken: Taken, whole: Taken, price: NDArray[np.float64]) -> str:
-        """Tell what the money goes to, and what is no longer bought."""
+        """Describe the sources with the highest cost, and those no longer acquired."""
         money = taken.share * price
         words = (
             f"A row buys {self._number(float(taken.share.sum()))} on average; "
@@ -166,14 +166,14 @@ class Language:
         return words
 
     def _number(self, number: float) -> str:
-        """So many sources."""
+        """Format a number of sources."""
         count = _count(number)
         return f"{count} {self.noun.removesuffix('s') if count == '1' else self.noun}"
 
     def wrong(
         self, taken: Taken, confusion: tuple[tuple[int, ...], ...] | None, mean_off: float | None
     ) -> str:
-        """Tell where it errs."""
+        """Describe the errors."""
         n_rows = taken.quality.size
         if confusion is None:
             return f"Predictions are off by {amount(mean_off or 0.0)} on average."
@@ -200,15 +200,15 @@ class Language:
         bought: NDArray[np.float64],
         beside: float | None = None,
     ) -> str:
-        """Tell what 10 % more (or less) money would do.
+        """Describe the effect of a 10 % larger or smaller budget.
 
         Parameters
         ----------
         change : Change
-        base : what is paid now
-        more : whether there is more money, or less
-        bought : by how much the share of the rows that buy a source changes, for each
-        beside : by how much the score is better than that of your model, if that one's leaves are refitted
+        base : current cost
+        more : whether the budget is larger
+        bought : change in the share of rows that acquire each source
+        beside : difference in score to the delivered model, if that one's leaves are refitted
         """
         if change.point is None:
             return "This is the dearest point." if more else "No point is as cheap as that."
@@ -234,7 +234,7 @@ class Language:
         return words
 
     def _better(self, change: Change, beside: float | None) -> str:
-        """How good a point is beside the one that is shown, whose leaves may have been refitted."""
+        """Compare a point with the one shown, whose leaves may have been refitted."""
         if change.gained == 0:
             same_leaves = "as good on these rows"
         else:
@@ -253,7 +253,7 @@ class Language:
         return f"{'a gain' if gained > 0 else 'a loss'} of {points}" if points else "no difference"
 
     def ending(self, reason: str, cost: float, full_cost: float) -> str:
-        """Tell why the prediction of one row stopped."""
+        """Describe why the prediction of one row stopped."""
         saved = (
             f" All trees together would have asked for {self.money(full_cost)}." if full_cost > cost else ""
         )
@@ -268,7 +268,7 @@ class Language:
     # --- The whole report -----------------------------------------------------------------------------------
 
     def headline(self, delivered: Taken, whole: Taken, counting: Counting) -> str:
-        """Say in two sentences what was given up for what."""
+        """Summarise cost and score of the model and of the whole ensemble."""
         before, after = whole.mean_cost, delivered.mean_cost
         low, high = float(delivered.quality.mean()), float(whole.quality.mean())
         way = ", stopping as soon as the answer is certain" if counting == "decided" else ""

@@ -1,4 +1,4 @@
-"""Reports of staged models: who stops where, what the next stage would save, how single rows are decided."""
+"""Reports of staged models: stopping stages, value of the next stage, example rows."""
 
 from budgetprune.report.staged.summarise import summarise_staged
 from budgetprune.report.staged.summary import StagedSummary

@@ -1,4 +1,4 @@
-"""Staged models on test rows: what each stage says, and where rows stop."""
+"""Predictions of each stage on test rows, and the stage where rows stop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from budgetprune.staged.stopping import applied, stops_at
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What the stages of a chain say about rows, as if all of them got there.
+    """Predictions of all stages of a chain for all rows.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Seen:
         Labels, or targets.
     uncertainty, quality : float64 arrays of shape (n_rows, n_stages)
     loss : float64 array of shape (n_rows, n_stages)
-        NaN where it is not defined: errors have no price for a label that the model does not know.
+        NaN for labels unknown to the model, whose errors have no cost.
     """
 
     judge: Judge
@@ -39,13 +39,13 @@ class Seen:
     loss: NDArray[np.float64]
 
     def part(self, rows: NDArray[np.intp]) -> Seen:
-        """Some of the rows."""
+        """Return a subset of the rows."""
         arrays = (self.answer, self.uncertainty, self.quality, self.loss)
         return Seen(self.judge.part(rows), *(array[rows] for array in arrays))
 
 
 def loss_kind(model: StagedModel) -> LossKind:
-    """Say what the stopping rules of a model save."""
+    """Return the kind of loss that the stopping rules reduce."""
     if isinstance(model.objective, LogLoss):
         return "log loss"
     if model.has_error_costs:
@@ -54,7 +54,7 @@ def loss_kind(model: StagedModel) -> LossKind:
 
 
 def look(model: StagedModel, chain: Chain, judge: Judge) -> Seen:
-    """Let all rows go through all stages of a chain."""
+    """Evaluate all stages of a chain on all rows."""
     kind, scores = loss_kind(model), None
     columns: list[tuple[NDArray[Any], ...]] = []
     for k in range(len(chain)):
@@ -76,15 +76,15 @@ def _loss(model: StagedModel, outputs: NDArray[np.float64], judge: Judge) -> NDA
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A stopping rule, as rows meet it.
+    """A stopping rule with its stages' prices.
 
     Attributes
     ----------
     chain : int
     thresholds : float64 array of shape (n_stages,)
-        As `budgetprune.staged.stopping.applied` gives them.
+        As returned by `budgetprune.staged.stopping.applied`.
     last : int
-        The last stage that a row can pay for.
+        The last stage that `max_cost` allows.
     price, paid : float64 arrays of shape (n_stages,)
     """
 
@@ -107,17 +107,17 @@ class Rule:
 
     @property
     def n_reachable(self) -> int:
-        """Number of stages that rows can get to."""
+        """Number of stages that rows can reach."""
         ends = np.flatnonzero(np.isposinf(self.thresholds[: self.last + 1]))
         return int(ends[0]) + 1 if ends.size else self.last + 1
 
     @property
     def is_limited(self) -> bool:
-        """Whether rows can get to a stage whose successor is too expensive for a single row."""
+        """Whether rows can reach a stage whose successor exceeds `max_cost`."""
         return self.last < self.price.size - 1 and self.n_reachable == self.last + 1
 
     def stops(self, uncertainty: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Find the stage where each row stops."""
+        """Return the stage where each row stops."""
         limited = self.thresholds.copy()
         limited[self.last] = np.inf
         return stops_at(uncertainty, limited)
@@ -125,15 +125,15 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """Rows that follow a stopping rule.
+    """Results of a stopping rule on rows.
 
     Attributes
     ----------
     rule : Rule
     seen : Seen
-        Of the chain of this rule.
+        Predictions of the rule's chain.
     stage : int array of shape (n_rows,)
-        Where each row stops.
+        Stage where each row stops.
     taken : Taken
     """
 
@@ -143,18 +143,18 @@ class Followed:
     taken: Taken
 
     def at_end(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of the stage where each row stops."""
+        """Return the values at the stage where each row stops."""
         found: NDArray[Any] = values[np.arange(self.stage.size), self.stage]
         return found
 
     @property
     def loss(self) -> NDArray[np.float64]:
-        """Loss of each row, where it stops."""
+        """Loss of each row at the stage where it stops."""
         return self.at_end(self.seen.loss)
 
 
 def follow(model: StagedModel, rule: Rule, seen: Seen) -> Followed:
-    """Let rows follow a rule until they stop."""
+    """Apply a stopping rule to rows."""
     stage = rule.stops(seen.uncertainty)
     bought = np.zeros((rule.price.size, model.costs.n_sources), dtype=np.bool_)
     for k, each in enumerate(model.chains[rule.chain].stages):

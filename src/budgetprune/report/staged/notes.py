@@ -1,4 +1,4 @@
-"""How the report of a staged model was made, in sentences."""
+"""Notes on the method of a staged model's report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def notes(judge: Judge, n_point_rows: int, about: About | None, language: StagedLanguage) -> tuple[str, ...]:
-    """List what a reader needs to know to judge the numbers."""
+    """Return sentences on data, method and settings."""
     n_rows = len(judge)
     said = [
         f"All numbers are counted on {several(n_rows, 'row')} of the data that this report was given, unless "

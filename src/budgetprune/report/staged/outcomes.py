@@ -1,4 +1,4 @@
-"""From rows that follow a stopping rule to what is said about it."""
+"""Create the outcomes of points and stages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def outcome(
     price: NDArray[np.float64],
     listed: NDArray[np.intp],
 ) -> StagedOutcome:
-    """Put a point into numbers, beside the same rows buying everything."""
+    """Describe a point, compared with acquiring all sources on the same rows."""
     loss = followed.loss
     return StagedOutcome(
         **figures(followed.taken, everything.taken, followed.seen.judge, price, listed),
@@ -29,26 +29,26 @@ def outcome(
 
 
 def gained_by(followed: Followed, everything: Followed) -> tuple[float, float]:
-    """By how much answers are better than those with everything, and the standard error of that."""
+    """Return the difference in score to acquiring all sources, and its standard error."""
     return difference(followed.taken, everything.taken)
 
 
 def stage_outcomes(
     followed: Followed, expected_stops: NDArray[np.float64] | None, language: StagedLanguage
 ) -> tuple[StageOutcome, ...]:
-    """Describe the stages that rows can get to.
+    """Describe the stages that rows can reach.
 
     Parameters
     ----------
     followed : Followed
-    expected_stops : share of the rows that stop at each stage, as cross-fitting saw it
+    expected_stops : cross-fitted share of the rows that stop at each stage
     language : StagedLanguage
     """
     rule, quality = followed.rule, followed.seen.quality
     n_stages = rule.n_reachable
     stops = reached = None
     if expected_stops is not None:
-        # Thresholds differ from fold to fold: some rows went further there.
+        # Thresholds differ between folds, so some rows may have gone further.
         stops = np.append(expected_stops[: n_stages - 1], expected_stops[n_stages - 1 :].sum())
         reached = np.cumsum(stops[::-1])[::-1]
     found = []
@@ -74,7 +74,7 @@ def stage_outcomes(
 
 
 def _next(followed: Followed, k: int) -> Next:
-    """Measure what going on from a stage brings."""
+    """Compare stopping at a stage with going on."""
     rule, loss, stage = followed.rule, followed.seen.loss, followed.stage
     further = rule.paid[stage] - rule.paid[k]
     price = np.full(stage.size, rule.price[k + 1])

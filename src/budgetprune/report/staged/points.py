@@ -29,9 +29,9 @@ class Points:
     survey : Survey
     language : StagedLanguage
     listed : int array
-        Sources that are shown.
+        Sources shown.
     has_scores : bool
-        Whether the scores of cross-fitting are of the same kind as those of the report.
+        Whether the cross-fitted scores use the metric of the report.
     """
 
     survey: Survey
@@ -40,7 +40,7 @@ class Points:
     has_scores: bool
 
     def all(self, progress: Progress) -> tuple[StagedPoint, ...]:
-        """Describe points that are evenly spaced in cost, the one in use, and at last buying everything."""
+        """Describe points evenly spaced in cost, including the one in use; all sources last."""
         model = self.survey.model
         shown = np.union1d(evenly_spaced(model.trade_off.cost, MOST_POINTS - 1), [model.point]).tolist()
         made = []

@@ -1,4 +1,4 @@
-"""A few rows, and how a staged model decides them stage by stage."""
+"""Example rows, and how a staged model decides them stage by stage."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from budgetprune.staged.engine import StagedEngine
 
 
 def choose_rows(own: Followed, everything: Followed, n_stories: int) -> list[tuple[str, int]]:
-    """Choose rows that stop early, in the middle and late, and wrong ones, each with a title."""
+    """Choose rows that stop early, midway and late, and wrong ones, each with a title."""
     quality, stage = own.taken.quality, own.stage
     uncertainty = own.at_end(own.seen.uncertainty)
     is_classifier = own.seen.judge.classes is not None
-    # Of numbers, none is right; the better half will do.
+    # For regression, the better half counts as right.
     is_good = quality == 1 if is_classifier else quality >= np.median(quality)
     first, last = int(stage.min()), int(stage.max())
     avoided = ~is_good & (everything.taken.quality > quality)
@@ -35,22 +35,22 @@ def choose_rows(own: Followed, everything: Followed, n_stories: int) -> list[tup
     for title, is_candidate in wanted[:n_stories]:
         candidates = np.setdiff1d(np.flatnonzero(is_candidate), list(chosen))
         if candidates.size:
-            # As uncertain as half of them.
+            # Median uncertainty.
             order = np.argsort(uncertainty[candidates], kind="stable")
             chosen[int(candidates[order[order.size // 2]])] = title
     return [(title, row) for row, title in chosen.items()]
 
 
 class Teller:
-    """Tell how single rows are decided.
+    """Describe how single rows are decided.
 
     Parameters
     ----------
     engine : StagedEngine
-        Of the model that decides.
+        Engine of the delivered model.
     own, everything : Followed
-        All rows, with its stopping rule and buying everything.
-    place : mapping from sources to their places in the summary
+        All rows with its stopping rule, and with all sources.
+    place : mapping from sources to their indices in the summary
     language : StagedLanguage
     """
 
@@ -66,7 +66,7 @@ class Teller:
         self.place, self.language = place, language
 
     def __call__(self, title: str, row: int) -> StagedStory:
-        """Tell about one row, by its number."""
+        """Describe one row, given its index."""
         own, judge = self.own, self.own.seen.judge
         end = int(own.stage[row])
         cost = float(own.rule.paid[end])
@@ -96,7 +96,7 @@ class Teller:
             steps.append(
                 StoryStep(
                     sources=tuple(self.place[s] for s in chain.stages[k].sources),
-                    # A value is known once all sources that it needs are bought, and not before.
+                    # A value is known once all sources that it needs are acquired.
                     values=values_text(values, [names[i] for i in self.engine.features_of_stage(k)]),
                     cost=short(rule.paid[k]),
                     answer=value_text(answer),

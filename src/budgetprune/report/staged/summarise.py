@@ -1,4 +1,4 @@
-"""From a staged model and test rows to a `StagedSummary`."""
+"""Create the `StagedSummary` of a staged model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_SOURCES = 40
 def summarise_staged(
     predictor: StagedPredictor, about: About | None, X: Any, y: Any, wishes: Wishes
 ) -> StagedSummary:
-    """Measure a staged model at all its budgets; see `budgetprune.report.summarise`."""
+    """Evaluate a staged model at all its budgets; see `budgetprune.report.summarise`."""
     model = predictor.model
     forest = model.all_trees()
     judge = Judge.of(forest, X, y)
@@ -87,7 +87,7 @@ def _language(survey: Survey, forest: Any, unit: str) -> StagedLanguage:
 
 
 def _order_sources(model: StagedModel) -> tuple[NDArray[np.intp], int]:
-    """Sources with a price, in the order in which the chain in use buys them; and how many are told apart."""
+    """Return sources with a price in the order of the chain in use, and the number to list."""
     chains = [model.chain, *model.chains]
     bought = dict.fromkeys(s for chain in chains for stage in chain.stages for s in stage.sources)
     others = [s for s in np.flatnonzero(model.costs.price > 0).tolist() if s not in bought]

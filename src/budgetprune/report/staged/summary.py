@@ -1,4 +1,4 @@
-"""`StagedSummary`: everything that the report of a staged model says, in plain values."""
+"""Content of the report of a staged model, as plain values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from budgetprune.report.summary import Bars, Source
 
-# What a loss is: the share of wrong rows, the price of errors, the log loss, the squared error.
+# Kinds of loss: error rate, cost of errors, log loss, squared error.
 LossKind = Literal["errors", "cost", "log loss", "squared error"]
 Kind = Literal["point", "delivered", "everything"]
 
@@ -22,7 +22,7 @@ class Trade:
     stopping, going_on : float
         Average loss.
     cost : float
-        What going on costs on average.
+        Average cost of going on.
     saved : float or None
         Loss that a unit of cost saves; None if going on costs nothing.
     """
@@ -36,18 +36,18 @@ class Trade:
 
 @dataclass(frozen=True)
 class Next:
-    """What going on from a stage brings, measured on the given rows; None where there are no such rows.
+    """Effect of going on from a stage, on the given rows; None where there are no such rows.
 
     Attributes
     ----------
     stage : int
         The next stage.
     there : Trade or None
-        All rows that reach the stage: if all of them stop, and if they follow the stopping rule.
+        All rows that reach the stage: all stop, or all follow the stopping rule.
     on : Trade or None
-        The rows that go on: if they had stopped, and where they end.
+        The rows that go on: if they stopped here, and where they stop.
     stay : Trade or None
-        The rows that stop: as they are, and if they bought the next stage.
+        The rows that stop: as they are, and with the next stage.
     """
 
     stage: int
@@ -69,13 +69,13 @@ class StageOutcome:
     score_all : float
         Score if all rows stopped there.
     expected_reached, expected_stops : float or None
-        Shares that cross-fitting saw; None for the point that buys everything.
+        Cross-fitted shares; None for the point with all sources.
     goes_on : {"all", "some", "none"}
         Which rows go on: "some" are those whose uncertainty is above the threshold.
     threshold : float or None
         None unless `goes_on` is "some".
     rule : str
-        The same in words.
+        The threshold in words.
     next : Next or None
         None at the last stage.
     """
@@ -94,18 +94,18 @@ class StageOutcome:
 
 @dataclass(frozen=True)
 class StagedWords:
-    """Sentences about one point, made from its numbers.
+    """Sentences about one point, generated from its numbers.
 
     Attributes
     ----------
     value : str
-        A few words, for a slider to say.
+        Short description for the slider.
     verdict : str
-        Cost and score beside those of the same model with all sources, and whether chance explains it.
+        Comparison of cost and score with all sources, and whether it is significant.
     stages, next, bought, wrong : str
-        Where rows stop, what going on saves, what is bought, and where it errs.
+        Stopping stages, savings from going on, sources acquired, and errors.
     use : str
-        How to get this point.
+        How to select this point.
     command : str
         The command for it; empty if there is none.
     """
@@ -160,22 +160,22 @@ class StagedPoint:
     Attributes
     ----------
     kind : {"point", "delivered", "everything"}
-        The last: all rows buy all that the chain of the delivered model buys.
+        "everything": all rows acquire all sources of the delivered model's chain.
     name : str
     chain : int
     lam : float or None
         Loss that a unit of cost is worth; None for "everything".
     budget : str or None
-        A budget that leads to this point; None if there is none.
+        A budget that selects this point; None if there is none.
     expected_cost, expected_score, expected_score_std : float or None
-        What cross-fitting saw, and the spread of the score over its folds. None for "everything"; scores are
-        None too if they are of another kind than those of this report.
+        Cross-fitted cost and score, and standard deviation of the score over folds. None for "everything";
+        scores are also None if they use another metric than this report.
     n_rows : int
-        Rows that it was measured on.
+        Number of rows it was evaluated on.
     decided : StagedOutcome
-        Rows stop early, so that this is the decided cost of other reports.
+        Named as in other reports: rows stop early, so costs are decided costs.
     stages : tuple of StageOutcome
-        Those that rows can get to.
+        Stages that rows can reach.
     """
 
     kind: Kind
@@ -193,16 +193,16 @@ class StagedPoint:
 
 @dataclass(frozen=True)
 class ChainStage:
-    """What a stage of a chain buys.
+    """One stage of a chain.
 
     Attributes
     ----------
     sources : tuple of int
-        Places in the summary's list.
+        Indices in the summary's list.
     price, paid : float
-        Of these sources, and of all up to here.
+        Price of these sources, and of all up to this stage.
     score : float
-        On the given rows, if all of them stopped here.
+        Score on the given rows if all stopped here.
     """
 
     sources: tuple[int, ...]
@@ -213,19 +213,19 @@ class ChainStage:
 
 @dataclass(frozen=True)
 class StoryStep:
-    """One stage of the way of one row.
+    """One stage in the decision about one row.
 
     Attributes
     ----------
     sources : tuple of int
-        What was bought, by places in the summary's list.
+        Sources acquired, as indices in the summary's list.
     values : str
-        Values that became known by it.
+        Values that became known.
     cost : float
         Paid so far.
     answer : str
     probability : float or None
-        Of the answer; None for regression.
+        Probability of the answer; None for regression.
     expected_error : float or None
         Regression: root of the expected squared error.
     uncertainty : float
@@ -249,7 +249,7 @@ class StoryStep:
 
 @dataclass(frozen=True)
 class StagedStory:
-    """How the delivered model decides one row.
+    """Stage-by-stage decision of the delivered model about one row.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ class StagedStory:
     steps : tuple of StoryStep
         From the first stage to the one where it stops.
     ending : str
-        What buying everything would have answered.
+        The answer with all sources acquired.
     """
 
     title: str
@@ -278,7 +278,7 @@ class StagedStory:
 
 @dataclass(frozen=True)
 class StagedSummary:
-    """A staged model on rows that had no part in training.
+    """Content of the report of a staged model, evaluated on held-out rows.
 
     Attributes
     ----------
@@ -288,24 +288,24 @@ class StagedSummary:
     budget, max_cost : float or None
         Average cost, and limit for each row.
     loss_kind : {"errors", "cost", "log loss", "squared error"}
-        What the stopping rule saves.
+        Loss that the stopping rule reduces.
     uncertainty_name : str
-        What thresholds are about.
+        Name of the quantity that thresholds apply to.
     n_rows, n_point_rows : int
-        Rows for the delivered model, and for the other points.
+        Number of rows for the delivered model, and for the other points.
     n_trees, n_features, n_curve_points : int
-        The last: how many points the curve has; `points` has at most 80 of them.
+        `n_curve_points` counts the whole curve; `points` has at most 80 of them.
     sources : tuple of Source
-        All that have a price: those of the chain in use first, in the order in which they are bought.
+        All sources with a price; those of the chain in use first, in order of acquisition.
     n_listed : int
-        How many of them, from the first on, are told apart at each point.
+        Number of sources listed individually at each point.
     chains : tuple of tuples of ChainStage
     classes : tuple of str or None
     residual_edges : tuple of float or None
     guess : str
     guess_score : float
     points : tuple of StagedPoint
-        From cheap to expensive; the last one buys everything.
+        From cheap to expensive; the last one acquires all sources.
     delivered : int
     stories : tuple of StagedStory
     headline : str
@@ -342,5 +342,5 @@ class StagedSummary:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, as `json.dumps` takes them; none of them is NaN or infinite."""
+        """Return values that `json.dumps` accepts, without NaN and infinity."""
         return {"format": 1, "model": "staged", **asdict(self)}

@@ -1,4 +1,4 @@
-"""All chains of a staged model on test rows, each row at each stage once."""
+"""Evaluation of all chains of a staged model on test rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from budgetprune.staged import StagedPredictor
 
 
 class Survey:
-    """All chains on the rows, and the rules that follow them.
+    """Results of all chains and stopping rules.
 
-    The chain in use is measured on all rows, others on a sample.
+    The chain in use is evaluated on all rows, the others on a sample.
     """
 
     def __init__(self, predictor: StagedPredictor, judge: Judge, sample: NDArray[np.intp] | None) -> None:
@@ -38,7 +38,7 @@ class Survey:
         )
 
     def rule(self, point: int) -> Rule:
-        """The stopping rule of a point of the curve."""
+        """Return the stopping rule of a point of the curve."""
         curve = self.model.trade_off
         return Rule.of(self.model, int(curve.chain[point]), curve.thresholds[point], self.max_cost)
 
@@ -48,14 +48,14 @@ class Survey:
         return Rule.of(self.model, self.own_chain, thresholds, self.max_cost)
 
     def at(self, point: int) -> Followed:
-        """Rows that follow the rule of a point: all rows for the one in use, else those of the sample."""
+        """Return the results of a point: on all rows for the one in use, else on the sample."""
         if point == self.model.point:
             return self.own
         rule = self.rule(point)
         return follow(self.model, rule, self.seen[rule.chain])
 
     def describe_chain(self, number: int, place: dict[int, int]) -> tuple[ChainStage, ...]:
-        """What the stages of a chain buy, and the score if all rows stop there."""
+        """Return the sources of each stage of a chain, and the score if all rows stop there."""
         rule = Rule.of(self.model, number, np.full(len(self.model.chains[number]), np.inf), None)
         seen = self.own.seen if number == self.own_chain else self.seen[number]
         return tuple(

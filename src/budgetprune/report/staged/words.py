@@ -1,4 +1,4 @@
-"""Sentences about staged models, made from the numbers."""
+"""Sentences generated from the numbers of a staged model's report."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _MOST_DIGITS = 8
 
 @dataclass(frozen=True)
 class StagedLanguage(Language):
-    """What things are called in the report of a staged model.
+    """Terms and sentences of the report of a staged model.
 
     Attributes
     ----------
     loss_kind : see `StagedSummary`
-    max_cost : what a row may cost at most, or None
+    max_cost : maximum cost of a row, or None
     """
 
     loss_kind: LossKind
@@ -37,11 +37,11 @@ class StagedLanguage(Language):
 
     @property
     def uncertainty_name(self) -> str:
-        """What thresholds are about."""
+        """Name of the quantity that thresholds apply to."""
         return _UNCERTAINTIES[self.loss_kind]
 
     def uncertainty(self, uncertainty: float, n_digits: int = 3) -> str:
-        """Write an uncertainty; of squared errors, the root."""
+        """Format an uncertainty; of a squared error, its root."""
         if self.loss_kind == "errors":
             return f"{100 * uncertainty:.{n_digits - 2}f} %"
         if self.loss_kind == "squared error":
@@ -50,7 +50,7 @@ class StagedLanguage(Language):
         return f"{text} {self.unit}".strip() if self.loss_kind == "cost" else text
 
     def compared_uncertainties(self, first: float, second: float) -> tuple[str, str]:
-        """Write two of them, with so many digits that they can be told apart."""
+        """Format two uncertainties with enough digits to differ."""
         for n_digits in range(3, _MOST_DIGITS + 1):
             texts = self.uncertainty(first, n_digits), self.uncertainty(second, n_digits)
             if texts[0] != texts[1] or first == second:
@@ -60,7 +60,7 @@ class StagedLanguage(Language):
     # --- The whole report -----------------------------------------------------------------------------------
 
     def staged_headline(self, own: Followed, everything: Followed) -> str:
-        """Compare the model with itself if it buys everything, on the same rows."""
+        """Compare the model with acquiring all sources, on the same rows."""
         before, after = everything.taken.mean_cost, own.taken.mean_cost
         low, high = float(own.taken.quality.mean()), float(everything.taken.quality.mean())
         n_bought = round(float(everything.taken.share.sum()))
@@ -95,7 +95,7 @@ class StagedLanguage(Language):
     # --- One point ------------------------------------------------------------------------------------------
 
     def staged_verdict(self, followed: Followed, everything: Followed, gained: float, error: float) -> str:
-        """Compare a point with the same rows buying everything, and with rows that all stop at one stage."""
+        """Compare a point with acquiring all sources, and with stopping all rows at one stage."""
         if followed is everything:
             n_bought = round(float(followed.taken.share.sum()))
             reached = self._reached(float(followed.taken.quality.mean()), followed.stage.size)
@@ -120,7 +120,7 @@ class StagedLanguage(Language):
         )
 
     def staged_stages(self, followed: Followed) -> str:
-        """Tell where rows stop, and how many of them because of the limit."""
+        """Describe where rows stop, and how many stop because of `max_cost`."""
         rule, stage = followed.rule, followed.stage
         stops = np.bincount(stage) / stage.size
         top = [k for k in np.argsort(-stops, kind="stable")[:MOST_NAMED].tolist() if stops[k] >= SMALL_SHARE]
@@ -137,7 +137,7 @@ class StagedLanguage(Language):
         return said
 
     def staged_next(self, rule: Rule, lam: float | None, *, is_cheapest_in_all: bool) -> str:
-        """Tell what going on has to save at a point."""
+        """Describe the loss that going on must save at a point."""
         is_fixed = bool(np.isinf(rule.thresholds).all())
         if is_fixed or lam is None:
             return "At this point no row chooses: all of them stop at the same stage."
@@ -157,7 +157,7 @@ class StagedLanguage(Language):
         return said
 
     def staged_bought(self, followed: Followed, price: NDArray[np.float64], n_in_stages: int) -> str:
-        """Tell what is bought, and what is not."""
+        """Describe which sources are acquired, and which are not."""
         taken = followed.taken
         if not n_in_stages:
             return "The stages buy nothing: they use what is free."
@@ -177,14 +177,14 @@ class StagedLanguage(Language):
     def staged_wrong(
         self, followed: Followed, confusion: tuple[tuple[int, ...], ...] | None, mean_off: float | None
     ) -> str:
-        """Tell where it errs; and what errors cost, if they have a price."""
+        """Describe the errors, and their cost if they have one."""
         said = self.wrong(followed.taken, confusion, mean_off)
         if self.loss_kind == "cost":
             said += f" Errors cost {self.money(float(np.nanmean(followed.loss)))} per prediction."
         return said
 
     def use(self, kind: str, budget: str | None) -> str:
-        """Tell how to get a point."""
+        """Describe how to select a point."""
         if kind == "everything":
             return "No budget leads here: this is what your model is compared with."
         if budget is None:
@@ -196,7 +196,7 @@ class StagedLanguage(Language):
     # --- Stages ---------------------------------------------------------------------------------------------
 
     def rule(self, rule: Rule, k: int) -> str:
-        """Tell which rows go on from a stage."""
+        """Describe which rows go on from a stage."""
         n_stages, threshold = rule.price.size, float(rule.thresholds[k])
         if k == n_stages - 1:
             return "the last stage"
@@ -209,7 +209,7 @@ class StagedLanguage(Language):
         return f"above {self.uncertainty(threshold)}"
 
     def why(self, rule: Rule, k: int, uncertainty: float) -> str:
-        """Tell why a row stopped at a stage, or went on."""
+        """Describe why a row stopped at a stage or went on."""
         threshold, name = float(rule.thresholds[k]), self.uncertainty_name
         if k == rule.price.size - 1:
             return "Stopped because this is the last stage."
@@ -227,7 +227,7 @@ class StagedLanguage(Language):
         return f"Went on because the {name}, {own}, is above {limit}."
 
     def with_everything(self, answer: str, cost: float, full_cost: float) -> str:
-        """Tell what the answer to a row would have been if everything had been bought."""
+        """Describe the answer to a row with all sources acquired."""
         if not full_cost > cost:
             return ""
         return f"With everything, for {self.money(full_cost)}, the answer would have been {answer}."
