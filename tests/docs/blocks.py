@@ -11,8 +11,11 @@ from typer.testing import CliRunner
 from budgetprune.commands.app import app
 
 
-def run_blocks(page: str, name: str) -> dict[str, Any]:
-    """Run Python in one namespace, which is returned, and commands in the same folder."""
+def run_blocks(page: str, name: str, outputs: list[str] | None = None) -> dict[str, Any]:
+    """Run Python in one namespace, which is returned, and commands in the same folder.
+
+    The outputs of commands are appended to `outputs`.
+    """
     names: dict[str, Any] = {}
     for language, block in re.findall(r"```(python|console)\n(.*?)```", page, flags=re.DOTALL):
         if language == "python":
@@ -23,4 +26,6 @@ def run_blocks(page: str, name: str) -> dict[str, Any]:
             assert program == "budgetprune"
             outcome = CliRunner().invoke(app, words)
             assert outcome.exit_code == 0, (line, outcome.output, outcome.exception)
+            if outputs is not None:
+                outputs.append(outcome.output)
     return names

@@ -1,4 +1,4 @@
-"""What the README says is true: its code runs, and what it points to is there."""
+"""README and map of the package: code runs, figures are those of the results, links and places exist."""
 
 import re
 from pathlib import Path
@@ -11,31 +11,60 @@ from .blocks import run_blocks
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
 def test_code_runs(tmp_path, monkeypatch):
-    """All blocks in their order, as a reader would type them."""
+    """Run all blocks in order, and compare the titles of the printed tables."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "output").mkdir()
     demo.write_tables(tmp_path / "output")
-    assert README.count("```python\n") == 8
-    names = run_blocks(README, "README.md")
+    assert README.count("```python\n") == 1
+    outputs: list[str] = []
+    names = run_blocks(README, "README.md", outputs)
     X, y = names["X_test"], names["y_test"]
-    for estimator in (names["staged"], names["clf"], names["ours"], names["boosted"], names["model"]):
-        assert estimator.score(X, y) > 0.85
-    assert names["cheaper"].cost_ <= 2 < names["clf"].cost_ <= 3
+    assert names["staged"].score(X, y) > 0.85
     assert names["quick"].acquisition_cost(X).mean() <= names["staged"].acquisition_cost(X).mean()
-    for file in ("cheaper.budgetprune", "predictions.csv", "pruned.txt", "path.npz", "model.budgetprune"):
+    for file in ("diagnosis.budgetprune", "staged.budgetprune"):
         assert (tmp_path / file).exists()
-    assert names["decision"].decided
-    assert names["decision"].label == names["clf"].predict(X[:1])[0] == names["simulation"].label[0]
-    assert names["simulation"].cost.mean() < names["clf"].acquisition_cost(X).mean()
-    assert names["pruning"].cost <= 4
-    assert names["pruning"].n_splits < names["path"].unpruned.n_splits
-    assert names["problem"].certify(names["exact"]).gap < 1e-9
+    (shown,) = re.findall(r"```text\n(.*?)```", README, flags=re.DOTALL)
+    titles = [line for line in shown.splitlines() if not line.startswith(" ")]
+    assert len(titles) == 3
+    for title in titles:
+        assert title in outputs[0], title
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_length():
+    assert len(README.splitlines()) <= 95
+
+
+def test_figures_are_those_of_the_results():
+    """Each row of the table has the values of the same method on the page of results."""
+    results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    start, stop = results.index("<!-- figure1a -->"), results.index("<!-- /figure1a -->")
+    section = results[start:stop]
+    methods = {
+        "BudgetPrune (the paper)": "BudgetPrune (the paper)",
+        "CEGB, lazy (LightGBM's feature costs)": "CEGB, lazy",
+        "budgetprune: forest, refitted, decided early": "ours: decided early",
+        "budgetprune: staged": "ours: staged",
+        "cascade of LightGBM models": "cascade",
+    }
+    for shown, method in methods.items():
+        ours = _cells(README, shown)
+        theirs = _cells(section, method)
+        expected = [f"{theirs[k].split()[0]} %" for k in (0, 1, 3)] + [theirs[7]]
+        assert ours == expected, method
+
+
+def _cells(page: str, first: str) -> list[str]:
+    (line,) = re.findall(rf"^\| {re.escape(first)} \|(.*)\|$", page, flags=re.MULTILINE)
+    return [cell.strip() for cell in line.split("|")]
+
+
+@pytest.mark.parametrize(
+    "document", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/benchmarks.md"]
+)
 def test_commands_exist(document):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     commands = re.findall(r"\bmake ([\w-]+)", (ROOT / document).read_text(encoding="utf-8"))
@@ -44,22 +73,32 @@ def test_commands_exist(document):
         assert re.search(rf"^{command}:", makefile, flags=re.MULTILINE), command
 
 
-def test_places_exist():
-    places = re.findall(r"`(src/[\w/.]+|[A-Z]+\.md|LICENSE)`", README)
-    assert len(places) > 6
+@pytest.mark.parametrize(("page", "fewest"), [(README, 3), (ARCHITECTURE, 25)], ids=["readme", "map"])
+def test_places_exist(page, fewest):
+    places = re.findall(r"`((?:src|experiments|benchmarks|tests)/[\w/.]*|[A-Z]+\.md|LICENSE)`", page)
+    assert len(places) >= fewest
     for place in places:
         assert (ROOT / place).exists(), place
 
 
-def test_pictures_exist():
-    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
-    assert pictures
-    for picture in pictures:
-        assert (ROOT / picture).exists(), picture
+def test_pictures_and_links_exist():
+    targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", README)
+    assert "docs/demo.png" in targets
+    assert len(targets) > 6
+    for target in targets:
+        assert (ROOT / target).exists(), target
 
 
 def test_every_part_of_the_package_is_on_the_map():
     package = ROOT / "src" / "budgetprune"
     parts = {part.name for part in package.iterdir() if not part.name.startswith(("_", "."))}
-    for part in parts - {"py.typed", "errors.py"}:
-        assert f"src/budgetprune/{part}" in README, part
+    for part in parts - {"py.typed"}:
+        assert re.search(rf"`src/budgetprune/{re.escape(part)}/?`", ARCHITECTURE), part
+
+
+def test_every_part_of_the_package_has_a_layer():
+    (layers,) = re.findall(r"```text\n(cli.*?)```", ARCHITECTURE, flags=re.DOTALL)
+    listed = set(re.split(r"[,\s]+", layers.strip()))
+    package = ROOT / "src" / "budgetprune"
+    parts = {part.stem for part in package.iterdir() if not part.name.startswith(("_", "."))}
+    assert parts - {"py"} == listed - {"__main__"}
