@@ -1,6 +1,7 @@
 """README and map of the package: code runs, figures are those of the results, links and places exist."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -96,9 +97,9 @@ def test_every_part_of_the_package_is_on_the_map():
         assert re.search(rf"`src/budgetprune/{re.escape(part)}/?`", ARCHITECTURE), part
 
 
-def test_every_part_of_the_package_has_a_layer():
-    (layers,) = re.findall(r"```text\n(cli.*?)```", ARCHITECTURE, flags=re.DOTALL)
-    listed = set(re.split(r"[,\s]+", layers.strip()))
-    package = ROOT / "src" / "budgetprune"
-    parts = {part.stem for part in package.iterdir() if not part.name.startswith(("_", "."))}
-    assert parts - {"py"} == listed - {"__main__"}
+def test_layers_are_those_of_the_contract():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    (shown,) = re.findall(r"```text\n(__main__\n.*?)```", ARCHITECTURE, flags=re.DOTALL)
+    assert shown.splitlines() == [layer.replace(" | ", ", ") for layer in layers]
