@@ -48,11 +48,11 @@ SHOWN_BAD_ROWS = 5
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": documents.Error, "description": what}
     for status, what in {
-        NOT_JSON: "Not JSON (which has no NaN and no infinity), or nested too deep.",
+        NOT_JSON: "Invalid JSON (NaN and infinity are invalid), or nested too deep.",
         TOO_LARGE: "More bytes, or more lists and objects, than the limit allows.",
-        WRONG_TYPE: "A body that does not claim to be JSON.",
-        INVALID: "Unknown names, values that a feature cannot have, sources without values.",
-        BUSY: "Stopping, or busy with other requests: try again, as Retry-After says.",
+        WRONG_TYPE: "Content-Type is not application/json.",
+        INVALID: "Unknown names, invalid values, or acquired sources without values.",
+        BUSY: "Stopping or overloaded: try again after Retry-After.",
     }.items()
 }
 
@@ -153,10 +153,10 @@ def _add_questions(app: FastAPI, dialogue: Dialogue, metrics: Metrics, limits: L
 
         _post(app, path, batch, schema, documents.BatchAnswer, summary)
 
-    add(STEP, dialogue.step, "StepRequest", "Decided, or which source is next?")
-    add(DECIDE, dialogue.decide, "DecideRequest", "What would a complete row have acquired, and its label")
-    add_batch(STEP_BATCH, dialogue.step, "StepBatch", "Many steps, each about an example of its own")
-    add_batch(DECIDE_BATCH, dialogue.decide, "DecideBatch", "Many complete rows")
+    add(STEP, dialogue.step, "StepRequest", "Return the decision or the next source")
+    add(DECIDE, dialogue.decide, "DecideRequest", "Decide a complete row")
+    add_batch(STEP_BATCH, dialogue.step, "StepBatch", "Steps for many examples")
+    add_batch(DECIDE_BATCH, dialogue.decide, "DecideBatch", "Decide many complete rows")
 
 
 def _post(app: FastAPI, path: str, handler: Any, schema: str, answer: Any, summary: str) -> None:
@@ -200,12 +200,12 @@ def _together(refusals: list[RefusedError]) -> RefusedError:
 
 def _add_state(app: FastAPI, description: bytes, metrics: Metrics) -> None:
     @app.get(
-        HEALTH, summary="Is it there?", responses={200: {"model": documents.Health}, BUSY: _REFUSALS[BUSY]}
+        HEALTH, summary="Health check", responses={200: {"model": documents.Health}, BUSY: _REFUSALS[BUSY]}
     )
     async def health(_request: Request) -> Response:
         return Response(b'{"status":"ok"}', media_type=JSON)
 
-    @app.get(MODEL, summary="What is served", responses={200: {"model": documents.Model}})
+    @app.get(MODEL, summary="Description of the served model", responses={200: {"model": documents.Model}})
     async def model(_request: Request) -> Response:
         return Response(description, media_type=JSON)
 

@@ -14,8 +14,8 @@ class Answer(BaseModel):
     """A decision, or the source to acquire next."""
 
     decided: bool = Field(
-        description="Whether nothing else can change the label (but for the slack); of a staged model, "
-        "whether nothing else is worth its price."
+        description="Whether the label is final (within the slack). For a staged model: whether no other "
+        "source is worth its price."
     )
     reason: Literal["certain", "slack", "stopped", "complete", "waiting", "max_cost", "unavailable"] = Field(
         description="stopped: a staged model, more is not worth its price. waiting: for next. max_cost, "
@@ -26,15 +26,15 @@ class Answer(BaseModel):
     )
     probabilities: ByClass | None = Field(description="Exact if complete. Regression: null.")
     lower: ByClass | float | None = Field(
-        description="Of the final probabilities, or of the target; null if infinite."
+        description="Lower bound of the final probabilities, or of the target; null if infinite."
     )
     upper: ByClass | float | None
-    cost: float = Field(description="Of what was acquired.")
-    acquired: list[str] = Field(description="What was paid for, in order.")
-    next: str | None = Field(description="The source to acquire next; null at the end.")
+    cost: float = Field(description="Cost of the acquired sources.")
+    acquired: list[str] = Field(description="Acquired sources, in order.")
+    next: str | None = Field(description="The source to acquire next; null if there is none.")
     next_cost: float | None
     next_features: list[str] = Field(
-        description="What needs the next source. If it gives no value by itself, list it in acquired."
+        description="Features that need the next source. If it gives no value by itself, list it in acquired."
     )
 
 
@@ -49,9 +49,9 @@ class ModelFeature(BaseModel):
 
     name: str
     kind: Literal["number", "category"]
-    categories: list[Label | None] | None = Field(description="Values that are known; null for numbers.")
-    may_be_missing: bool = Field(description="Whether null is a value.")
-    used: bool = Field(description="Whether the model looks at it at all.")
+    categories: list[Label | None] | None = Field(description="Known values; null for numbers.")
+    may_be_missing: bool = Field(description="Whether null is accepted.")
+    used: bool = Field(description="Whether the model uses it.")
 
 
 class ModelSource(BaseModel):
@@ -92,7 +92,7 @@ class Problem(BaseModel):
     """Description of an error."""
 
     message: str
-    where: str | None = Field(description="Part of the request that is wrong, if it is known.")
+    where: str | None = Field(description="Part of the request that is wrong, if known.")
 
 
 class Error(BaseModel):

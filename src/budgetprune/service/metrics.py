@@ -84,7 +84,7 @@ class Metrics:
         yield sources
         seconds = HistogramMetricFamily(
             "budgetprune_request_seconds",
-            "From the head of a request to the end of its answer.",
+            "Time from the headers of a request to the end of its response.",
             labels=["endpoint"],
         )
         for endpoint, histogram in self._seconds.items():

@@ -19,11 +19,11 @@ def request_schemas(catalogue: Catalogue, limits: Limits) -> dict[str, Schema]:
     sources = _or_null({"type": "array", "items": _ref("Source"), "maxItems": len(catalogue.sources)})
     max_cost = _or_null({"type": "number", "minimum": 0})
     step = {
-        "values": _ref("Values") | {"description": "Paid for, as are all sources that they need."},
-        "known": _or_null(_ref("Values")) | {"description": "Known for free."},
-        "acquired": sources | {"description": "Paid for, also if no value needs them; keeps their order."},
-        "unavailable": sources | {"description": "These cannot be had."},
-        "max_cost": max_cost | {"description": "Instead of the model's."},
+        "values": _ref("Values") | {"description": "Acquired values, paid with all sources they need."},
+        "known": _or_null(_ref("Values")) | {"description": "Values known for free."},
+        "acquired": sources | {"description": "Acquired sources, in order, including those without values."},
+        "unavailable": sources | {"description": "Sources that cannot be acquired."},
+        "max_cost": max_cost | {"description": "Replaces the model's max_cost."},
     }
     return {
         "Source": {"type": "string", "enum": list(catalogue.sources)},
