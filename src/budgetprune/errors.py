@@ -1,4 +1,4 @@
-"""The errors a user can meet. Each message says what was wrong, where, and what to do."""
+"""Public exceptions. Each message states what is wrong, where, and how to fix it."""
 
 from typing import TYPE_CHECKING
 
@@ -7,23 +7,23 @@ if TYPE_CHECKING:
 
 
 class BudgetPruneError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base class of all errors that this package raises."""
 
 
 class InvalidInputError(BudgetPruneError, ValueError):
-    """Rows, labels, prices or parameters that make no sense together."""
+    """Invalid or inconsistent rows, labels, prices or parameters."""
 
 
 class UnsupportedModelError(BudgetPruneError, TypeError):
-    """A model, or a setting of a model, that cannot be turned into a `Forest` (or back)."""
+    """A model, or a setting of a model, that cannot be converted to a `Forest` (or back)."""
 
 
 class SolverError(BudgetPruneError, RuntimeError):
-    """A solver could not deliver what it promises."""
+    """A solver failed to reach a valid solution."""
 
 
 class DatasetError(BudgetPruneError, OSError):
-    """A data set that is not there, cannot be fetched, or is not what it should be."""
+    """A data set is missing, cannot be fetched, or does not match its description."""
 
 
 class AcquisitionError(BudgetPruneError, RuntimeError):
@@ -33,7 +33,7 @@ class AcquisitionError(BudgetPruneError, RuntimeError):
     ----------
     source : str
     decision : Decision
-        What was learned before; its cost includes the source that failed.
+        State before the failure; its cost includes the source that failed.
     """
 
     def __init__(self, message: str, source: str, decision: "Decision") -> None:
@@ -46,8 +46,8 @@ class AcquisitionError(BudgetPruneError, RuntimeError):
 
 
 class InvalidAnswerError(AcquisitionError, InvalidInputError):
-    """A source was fetched, but what came makes no sense."""
+    """A source was fetched, but returned invalid values."""
 
 
 class BudgetWarning(UserWarning):
-    """A budget that buys nothing, or another choice that is legal but hardly meant."""
+    """A valid but probably unintended choice, such as a budget that buys nothing."""

@@ -1,4 +1,4 @@
-"""What features cost: the sources that are paid for, and which of them each feature needs."""
+"""Feature costs: sources with prices, and the sources that each feature needs."""
 
 import reprlib
 from collections.abc import Hashable, Sequence
@@ -30,20 +30,20 @@ from budgetprune.costs.price_lists import (
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.arrays import frozen
 
-# Sums of prices are compared with what there is up to rounding.
+# Tolerance for rounding when sums of prices are compared with a budget.
 ROUNDING = 1 + 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class CostTable:
-    """Answer "what does feature k need, and what does that cost?" in arrays a kernel can read.
+    """Sources needed by each feature, and their prices, as arrays for kernels.
 
     Made by `FeatureCosts.resolve` for one feature space.
 
     Attributes
     ----------
     price : ndarray of float64, shape (n_sources,)
-        What one example pays, once, for each source (c_k in the paper).
+        Price of each source, paid once per example (c_k in the paper).
     source_names : tuple of str
         One distinct name per source.
     needs_start : ndarray of int64, shape (n_features + 1,)
@@ -69,18 +69,18 @@ class CostTable:
 
     @property
     def price_alone(self) -> NDArray[np.float64]:
-        """What each feature costs if nothing else is bought: all sources it needs, of shape (n_features,)."""
+        """Cost of each feature alone: the sum over the sources it needs, of shape (n_features,)."""
         feature = np.repeat(np.arange(self.n_features), np.diff(self.needs_start))
         needed = self.price[self.needs]
         return np.asarray(np.bincount(feature, weights=needed, minlength=self.n_features), dtype=np.float64)
 
     def available(self, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Find the features that miss none of their sources, given a mask of the sources that are there."""
+        """Mask of the features whose sources are all available, given a mask of available sources."""
         lacks = np.append(0, np.cumsum(~has[self.needs]))
         return np.asarray(lacks[self.needs_start[1:]] == lacks[self.needs_start[:-1]])
 
     def needed_by(self, features: NDArray[Any]) -> NDArray[np.bool_]:
-        """Find the sources that some of the features need, as a mask."""
+        """Mask of the sources that any of the features needs."""
         is_asked = np.zeros(self.n_features, dtype=np.bool_)
         is_asked[features] = True
         needed = np.zeros(self.n_sources, dtype=np.bool_)
@@ -88,7 +88,7 @@ class CostTable:
         return needed
 
     def total(self, acquired: ArrayLike) -> NDArray[np.float64]:
-        """Add up what each example paid.
+        """Total cost of each example.
 
         Parameters
         ----------
@@ -111,14 +111,14 @@ class CostTable:
 
 
 def check_cost_table(table: CostTable, n_features: int) -> None:
-    """Raise InvalidInputError unless kernels can trust the table: indices in range, prices that are prices.
+    """Raise InvalidInputError unless the table is valid: indices in range, prices valid.
 
     Parameters
     ----------
     table : CostTable
-        From a file, say: what `FeatureCosts.resolve` makes is always right.
+        From a file, for example; a table made by `FeatureCosts.resolve` is always valid.
     n_features : int
-        Number of features that it must be about.
+        Expected number of features.
     """
     price, start, needs, names = table.price, table.needs_start, table.needs, table.source_names
     one_dimensional = price.ndim == start.ndim == needs.ndim == 1
@@ -152,10 +152,10 @@ def _require(condition: bool, what: str) -> None:
 
 @dataclass(frozen=True, init=False, repr=False)
 class FeatureCosts:
-    """Say what has to be paid before a feature can be tested.
+    """Costs that are paid before a feature can be used.
 
-    What is paid for is a *source*: a lab test, a blood draw, a raw column. A feature (a column of X) needs
-    any number of sources, and an example pays for a source once, when something first needs it.
+    Prices belong to *sources*: a lab test, a blood draw, a raw column. A feature (a column of X) needs any
+    number of sources, and an example pays for a source once, when it is first needed.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ class FeatureCosts:
 
     Notes
     -----
-    Prices are 0, or from 1e-50 to 1e50; the unit does not matter. Prices of one list may be as far apart as
-    that: the pruning is exact all the same. But costs are sums in float64, in which a price that is 1e16
-    times smaller than another one vanishes.
+    Prices are 0, or from 1e-50 to 1e50; the unit does not matter. Prices of one list may span the whole
+    range: the pruning stays exact. But costs are sums in float64, in which a price that is 1e16 times
+    smaller than another one is lost to rounding.
 
     Sources are laid out in a fixed order that no price changes, so results for two price lists line up.
     First, if own costs are paid, come one source per feature, named like it (``x0``, ``x1``, ... if X has no
@@ -209,7 +209,7 @@ class FeatureCosts:
 
     @classmethod
     def from_sources(cls, prices: object, needs: object) -> Self:
-        """Say it in general: what each source costs, and which sources each feature needs.
+        """Define the price of each source and the sources that each feature needs.
 
         Covers derived features, which need the sources of their inputs, and encoded columns, which all need
         the raw column.
@@ -240,11 +240,11 @@ class FeatureCosts:
 
     @classmethod
     def of(cls, costs: object) -> "FeatureCosts":
-        """Accept whatever a user may pass as ``costs=``: a `FeatureCosts`, or its first argument."""
+        """Convert the argument ``costs=``: a `FeatureCosts`, or its first argument."""
         return costs if isinstance(costs, FeatureCosts) else cls(costs)
 
     def resolve(self, n_features: int, feature_names: Sequence[str] | None = None) -> CostTable:
-        """Lay the costs out for one feature space.
+        """Resolve the costs for one feature space.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class _Features:
     def of(cls, n_features: int, feature_names: Sequence[str] | None) -> Self:
         if feature_names is None:
             names = tuple(f"x{k}" for k in range(n_features))
-            # Without names of its own, a column goes by its number as well.
+            # Without feature names, a column can also be given by its number.
             return cls(names, {name: k for k, name in enumerate(names)} | {k: k for k in range(n_features)})
         names = tuple(str(name) for name in feature_names)
         if len(names) != n_features:
@@ -324,7 +324,7 @@ class _Features:
         return cls(names, {name: k for k, name in enumerate(names)})
 
     def spread(self, entries: float | PerFeature, what: str, if_missing: str = "") -> list[Any]:
-        """One entry per column; a column without one is an error that advises `if_missing`, or gets None."""
+        """One entry per column; a missing entry is None, or an error with the advice `if_missing`."""
         if isinstance(entries, float):
             return [entries] * len(self.names)
         if isinstance(entries, tuple):

@@ -1,4 +1,4 @@
-"""Read the prices that users write, in whatever form, and say what is wrong with them."""
+"""Parsing and validation of prices in all accepted forms."""
 
 import reprlib
 import sys
@@ -19,14 +19,14 @@ PerFeature: TypeAlias = tuple[Any, ...] | dict[Hashable, Any]
 # Prices in the order in which their sources are laid out.
 PriceList: TypeAlias = tuple[tuple[Hashable, float], ...]
 
-# Between these, sums of prices, and products with weights, errors and lambdas neither overflow nor vanish.
-# Prices of one list may be as far apart as that.
+# In this range, sums of prices and products with weights, errors and lambdas neither overflow nor underflow.
+# Prices of one list may span the whole range.
 SMALLEST_PRICE, LARGEST_PRICE = 1e-50, 1e50
 PRICE_RANGE = f"from {SMALLEST_PRICE:g} to {LARGEST_PRICE:g}"
 
 
 def is_pandas(value: object, kind: str) -> bool:
-    """Recognise a pandas object without importing pandas: whoever passes one has imported it already."""
+    """Recognise a pandas object without importing pandas."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, getattr(pandas, kind))
 
@@ -36,7 +36,7 @@ def is_number(value: object) -> bool:
 
 
 def is_price(number: float) -> bool:
-    """Whether a number can be computed with as a price: 0, or within the range of prices."""
+    """Whether a number is a valid price: 0, or within the range of prices."""
     return number == 0 or SMALLEST_PRICE <= number <= LARGEST_PRICE
 
 
@@ -99,9 +99,9 @@ def read_shared(entries: PerFeature, what: str) -> PerFeature:
             entry = entry.tolist()
         several = isinstance(entry, list | tuple | AbstractSet)
         try:
-            # In one order, whichever they were written in, so that equal needs compare equal.
+            # Sorted, so that equal needs compare equal.
             return tuple(sorted(set(entry if several else () if is_missing(entry) else (entry,)), key=str))
-        except TypeError:  # not hashable, so nobody's name
+        except TypeError:  # not hashable, so not a name
             return None
 
     read = map_entries(sources, entries)
@@ -112,7 +112,7 @@ def read_shared(entries: PerFeature, what: str) -> PerFeature:
 
 def per_feature(values: Any, what: str) -> PerFeature:
     if is_pandas(values, "Series"):
-        # The default index is nobody's choice of names.
+        # The default index holds no names.
         default = values.index.equals(values.reset_index(drop=True).index)
         return tuple(values) if default else as_mapping(values, what)
     if isinstance(values, Mapping):
@@ -166,7 +166,7 @@ def map_entries(function: Callable[[Any], Any], entries: PerFeature) -> PerFeatu
     return {label: function(entry) for label, entry in entries.items()}
 
 
-# --- Saying what is wrong -----------------------------------------------------------------------------------
+# --- Error messages -----------------------------------------------------------------------------------------
 
 
 def refuse(culprits: list[str], problem: str, advice: str = "") -> None:
@@ -189,7 +189,7 @@ def refuse_duplicates(labels: Iterable[Hashable], what: str) -> None:
 
 
 def shown(entries: PerFeature) -> list[tuple[str, Any]]:
-    """Entries with their labels as a message writes them."""
+    """Format entries with their labels for an error message."""
     if isinstance(entries, tuple):
         return [(f"column {k}", entry) for k, entry in enumerate(entries)]
     return [(repr(label), entry) for label, entry in entries.items()]

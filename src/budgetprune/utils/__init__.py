@@ -1,1 +1,1 @@
-"""Helpers that know nothing of the rest of the package: arrays, files, threads, compilation."""
+"""Helpers without dependencies on the rest of the package: arrays, files, threads, compilation."""

@@ -1,4 +1,4 @@
-"""What nouns are made of: arrays that nobody changes."""
+"""Read-only array helper."""
 
 from typing import Any
 
@@ -6,6 +6,6 @@ from numpy.typing import NDArray
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Make an array of ours read-only."""
+    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array

@@ -1,4 +1,4 @@
-"""Files that are written all at once, or not at all; devices and pipes are written through to."""
+"""Atomic file writes; devices and pipes are written directly."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _MOST_LINKS = 40  # that Linux follows
 
 @contextmanager
 def written_atomically(file: File) -> Iterator[BinaryIO]:
-    """Open a file that takes its name only once all is written; if that fails, nothing of it is left.
+    """Open a temporary file that replaces `path` once it is complete; remove it on failure.
 
-    Symbolic links stay, and what they lead to is replaced. A file that is replaced passes its permissions on,
-    and its owner and group where that is allowed. Devices, pipes and open descriptors (``/dev/stdout``) get
-    all bytes at the end.
+    Symbolic links stay, and their target is replaced. The new file gets the permissions of the file that it
+    replaces, and its owner and group where that is allowed. Devices, pipes and open descriptors
+    (``/dev/stdout``) receive all bytes at the end.
     """
     destination = find_destination(file)
     if destination.is_stream:
@@ -48,7 +48,7 @@ def written_atomically(file: File) -> Iterator[BinaryIO]:
 
 
 def check_writable(file: File) -> None:
-    """Raise an OSError at once if `written_atomically` could not write a file after long work."""
+    """Raise an OSError early if `written_atomically` could not write the file later."""
     destination = find_destination(file)
     if destination.is_stream:
         _check_stream(destination)
@@ -59,21 +59,21 @@ def check_writable(file: File) -> None:
 
 
 def is_standard_output(file: File | None) -> bool:
-    """Whether a name such as ``/dev/stdout`` stands for the standard output of this process."""
+    """Whether a name such as ``/dev/stdout`` is the standard output of this process."""
     return file is not None and _descriptor_of(Path(file)) == _STANDARD_OUTPUT
 
 
-# --- Where a name leads to ----------------------------------------------------------------------------------
+# --- Resolving names ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Destination:
-    """What a file name stands for, once symbolic links are followed.
+    """Target of a file name, after symbolic links are followed.
 
     Attributes
     ----------
     path : Path
-    found : status of what is there already, or None
+    found : status of the existing file, or None
     descriptor : number of an open descriptor of this process, or None
     """
 
@@ -83,17 +83,17 @@ class Destination:
 
     @property
     def is_stream(self) -> bool:
-        """Whether bytes are sent to it, instead of replacing it: a device, a pipe, an open descriptor."""
+        """Whether the target is written to, not replaced: a device, a pipe, an open descriptor."""
         return self.descriptor is not None or (self.found is not None and not self.is_file)
 
     @property
     def is_file(self) -> bool:
-        """Whether a regular file is there, which would be replaced."""
+        """Whether a regular file exists and would be replaced."""
         return self.descriptor is None and self.found is not None and stat.S_ISREG(self.found.st_mode)
 
 
 def find_destination(file: File) -> Destination:
-    """Follow a name; raise an OSError if nothing can ever be written there."""
+    """Resolve a name; raise an OSError if it cannot be written to."""
     path = Path(file)
     descriptor = _descriptor_of(path)
     if descriptor is not None:
@@ -113,9 +113,9 @@ def find_destination(file: File) -> Destination:
 
 
 def _descriptor_of(path: Path) -> int | None:
-    """Number of the descriptor that a name such as ``/dev/stdout`` or ``/dev/fd/63`` stands for.
+    """Number of the descriptor for a name such as ``/dev/stdout`` or ``/dev/fd/63``.
 
-    Opening such a name again would empty a file that the shell has opened, and maybe appends to.
+    Opening such a name again would truncate a file that the shell has opened, perhaps to append.
     """
     folders = {os.path.realpath(folder) for folder in ("/dev/fd", "/proc/self/fd")}
     for _ in range(_MOST_LINKS):
@@ -132,7 +132,7 @@ def _descriptor_of(path: Path) -> int | None:
 
 def _send(content: io.BytesIO, destination: Destination) -> None:
     if destination.descriptor is None:
-        # Without O_CREAT: in folders that everyone may write to, Linux refuses to "create" pipes of others.
+        # Without O_CREAT: in world-writable folders, Linux refuses to "create" pipes of other users.
         descriptor = os.open(destination.path, _WRITE)
     else:
         if destination.descriptor == _STANDARD_OUTPUT and sys.stdout is not None:
@@ -144,7 +144,7 @@ def _send(content: io.BytesIO, destination: Destination) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Add the name of the file to an error of a descriptor, which has none."""
+    """Add the file name to an error raised for a descriptor."""
     try:
         yield
     except OSError as error:
@@ -189,7 +189,7 @@ def _replacing(destination: Destination) -> Iterator[BinaryIO]:
 
 
 def _open_draft(destination: Destination) -> tuple[Path, BinaryIO]:
-    """Create a draft that is locked while it is open; remove those that killed processes have left."""
+    """Create a draft that is locked while it is open; remove stale drafts of killed processes."""
     prefix = _prefix(destination.path)
     _remove_stale(destination.path.parent, prefix)
     # Until a draft has the permissions of the file that it replaces, only its owner may read it.
@@ -198,16 +198,16 @@ def _open_draft(destination: Destination) -> tuple[Path, BinaryIO]:
         # A short name: that of the file may be as long as the file system allows.
         draft = destination.path.with_name(f"{prefix}{os.getpid()}-{secrets.token_hex(4)}.tmp")
         descriptor = os.open(draft, _WRITE | os.O_CREAT | os.O_EXCL, mode)
-        # Another process may have taken a draft that was not locked yet for a stale one.
+        # Another process may have removed the draft as stale before it was locked.
         if _lock(descriptor) and os.fstat(descriptor).st_nlink:
             return draft, os.fdopen(descriptor, "wb")
         os.close(descriptor)
 
 
 def _prefix(path: Path) -> str:
-    """Begin the names of drafts for one file, written on this host.
+    """Prefix of the names of drafts for one file, written on this host.
 
-    Locks of a network file system may be unknown to other hosts, so each host minds its own drafts.
+    Other hosts may not see the locks of a network file system, so each host only removes its own drafts.
     """
     digest = hashlib.sha256(f"{platform.node()}\0{path.name}".encode(errors="surrogateescape")).hexdigest()
     return f".budgetprune-{digest[:16]}-"
@@ -226,7 +226,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _remove_stale(folder: Path, prefix: str) -> None:
-    """Remove drafts that no living process has locked."""
+    """Remove drafts that no running process has locked."""
     if fcntl is None:
         return
     for draft in folder.glob(f"{prefix}*.tmp"):
@@ -250,7 +250,7 @@ def _keep_access(descriptor: int, found: os.stat_result) -> None:
         try:
             os.fchown(descriptor, -1, found.st_gid)
         except OSError:
-            # Another group must not get the rights of the former one: it gets those of all others.
+            # A different group must not get the rights of the former group: it gets the rights of others.
             mode = mode & 0o707 | (mode & 0o007) << 3
     with suppress(PermissionError):  # file systems without permissions
         os.fchmod(descriptor, mode)

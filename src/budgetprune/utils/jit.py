@@ -1,4 +1,4 @@
-"""The decorator of all kernels: `numba.njit`, whose cache on disk is optional."""
+"""Decorator of all kernels: `numba.njit` with an optional cache on disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
-    """Compile a kernel as `numba.njit` does, and cache it if there is a folder to cache it in.
+    """Compile a kernel with `numba.njit`, and cache it if a cache folder is writable.
 
     Numba refuses to decorate a function if neither ``__pycache__`` nor the user's cache folder nor
     ``NUMBA_CACHE_DIR`` can be written to, as in a read-only container. Such kernels are compiled once per
@@ -40,7 +40,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
 
 
 class _TolerantCache:
-    """A cache of numba whose failures mean that nothing is cached, not that a call fails.
+    """Numba cache that skips caching on failure instead of failing the call.
 
     A folder that could be written to when the kernel was decorated may be full or read-only by its first
     call, and files in it may be damaged or belong to another user.

@@ -1,4 +1,4 @@
-"""Limits of the service: what one request may ask for, and what one client may hold."""
+"""Limits of the service, per request and per client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KIB, MIB = 2**10, 2**20
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may ask for, and what one client may hold.
+    """Limits per request and per client.
 
     Attributes
     ----------
@@ -24,9 +24,9 @@ class Limits:
     batch_body : int
         Bytes of a batch.
     all_bodies : int
-        Bytes of all bodies that are being received or wait for their turn.
+        Bytes of all bodies that are being received or queued.
     depth : int
-        How deep lists and objects may be nested.
+        Maximum nesting depth of lists and objects.
     containers : int
         Lists and objects in a request about one example. A batch may have five more for each row.
     header_bytes : int
@@ -38,7 +38,7 @@ class Limits:
     header_timeout : float
         Seconds from the first byte of a request, or from the beginning of a connection, to the last header.
     body_timeout : float
-        Seconds from the last header to the end of the body; also how long a client may not read its answer.
+        Seconds from the last header to the end of the body; also the longest pause in reading a response.
     keep_alive : float
         Seconds that a connection may be idle between two requests.
 
@@ -72,21 +72,21 @@ class Limits:
 _TIMES = frozenset({"header_timeout", "body_timeout", "keep_alive"})
 
 MOST_CONNECTIONS = 1000
-# Descriptors that are left for the listener, the event loop, files and sockets that are being closed.
+# Descriptors reserved for the listener, the event loop, files and sockets that are being closed.
 RESERVE = 64
 # Windows has no such limit, but its select() watches no more sockets.
 MOST_SOCKETS = 512
 
 
 def connection_limit(limits: Limits) -> int:
-    """Connections that may be open at one time, so that there are always descriptors left."""
+    """Maximum number of open connections that leaves spare descriptors."""
     n_descriptors = _descriptors()
     spare = max(n_descriptors - RESERVE, n_descriptors // 2, 1)
     return min(limits.connections or MOST_CONNECTIONS, spare)
 
 
 def _descriptors() -> int:
-    """Descriptors that this process may have."""
+    """Maximum number of descriptors of this process."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""How many threads compiled code and LightGBM may use, and what idle ones do."""
+"""Number of threads of compiled code and LightGBM, and their wait policy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MOST_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# LightGBM's threads meet many times per tree. With fewer values for each, they wait longer than they work.
+# LightGBM's threads synchronise many times per tree. With fewer values per thread, waiting dominates.
 VALUES_PER_THREAD = 500_000
 
 
 @contextmanager
 def kernel_threads(n_jobs: int | None) -> Iterator[None]:
-    """Let kernels use no more threads than `n_jobs`; None leaves the number as it is."""
+    """Limit kernels to `n_jobs` threads; None leaves the number unchanged."""
     before = numba.get_num_threads()
     if n_jobs is not None:
         numba.set_num_threads(min(effective_n_jobs(n_jobs), _MOST_THREADS))
@@ -35,20 +35,20 @@ def kernel_threads(n_jobs: int | None) -> Iterator[None]:
 
 
 def in_threads(work: Callable[[int], None], parts: Sequence[int]) -> None:
-    """Call a function for each part of some work, on as many threads as kernels may use.
+    """Call a function for each part of the work, on as many threads as kernels may use.
 
     The function is a kernel that releases the GIL. Threads that start and end here, unlike those of OpenMP,
     take no processor time while they wait, and none is left behind for a fork to copy. An interruption or an
-    error leaves out the parts that have not begun.
+    error skips the parts that have not started.
     """
     work(parts[0])  # alone, so that one thread compiles the kernel
     map_in_threads(work, parts[1:], numba.get_num_threads())
 
 
 def map_in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
-    """Call a function for each item, several at the same time, and return what it returns.
+    """Call a function for each item in parallel and return the results.
 
-    An interruption or an error leaves out the items that have not begun.
+    An interruption or an error skips the items that have not started.
     """
     n_threads = min(n_threads, len(items))
     if n_threads <= 1:
@@ -61,15 +61,15 @@ def map_in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_thre
 
 
 def available_cores(*, physical: bool = False) -> int:
-    """Number of cores that this process may use: its affinity and the limits of its container count."""
+    """Number of cores that this process may use, given its affinity and its container's limits."""
     with warnings.catch_warnings():
-        # Where physical cores cannot be told from others, all are counted.
+        # Where physical cores cannot be identified, all logical cores are counted.
         warnings.simplefilter("ignore", UserWarning)
         return int(joblib.cpu_count(only_physical_cores=physical))
 
 
 def boosting_threads(X: Any) -> int:
-    """Number of threads for LightGBM to train on some rows with, if the user names none.
+    """Default number of threads for training LightGBM.
 
     At most the physical cores that this process may use, and one per `VALUES_PER_THREAD` values.
     """
@@ -79,7 +79,7 @@ def boosting_threads(X: Any) -> int:
 
 @contextmanager
 def threads_for(model: Any, X: Any) -> Iterator[None]:
-    """Let a LightGBM model that leaves its number of threads open train with `boosting_threads`."""
+    """Train a LightGBM model with `boosting_threads` unless it sets its number of threads."""
     is_lightgbm = any(each.__module__.partition(".")[0] == "lightgbm" for each in type(model).__mro__)
     if not is_lightgbm or model.n_jobs is not None:
         yield
@@ -92,10 +92,10 @@ def threads_for(model: Any, X: Any) -> Iterator[None]:
 
 
 def let_idle_threads_sleep() -> None:
-    """Ask OpenMP for threads that sleep while they wait, unless the user has asked for something else.
+    """Set OpenMP's wait policy to passive, unless the user has set it.
 
-    By default they spin, and on a busy machine take the core of the thread that they wait for. OpenMP reads
-    this when it is loaded, so it has to be said before LightGBM is imported and before kernels run. Only
-    programs may say it; libraries do not own the environment.
+    By default waiting threads spin, and on a busy machine block the core of the thread they wait for. OpenMP
+    reads the policy when it is loaded, so call this before LightGBM is imported and before kernels run. Only
+    programs should call it; a library must not change the environment.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -1,4 +1,4 @@
-"""What a scikit-learn estimator is given: rows, labels and weights that go together, else left alone."""
+"""Validation of the rows, labels and weights passed to a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from budgetprune.errors import InvalidInputError
 
 
 def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
-    """Return rows whose features are those of the first ones (`reset`); tables stay tables.
+    """Return rows after checking their features against those seen at `reset`; tables stay tables.
 
     Parameters
     ----------
     estimator : estimator
         Knows the features since `reset` (`n_features_in_`, `feature_names_in_`).
     X : array, sparse matrix or table
-        Whether values may be missing is for those to say who read them.
+        Missing values are not checked here.
     reset : bool
         Whether the estimator learns its features from these rows.
     """
@@ -43,14 +43,14 @@ def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
 
 
 def refuse_infinities(X: Any) -> None:
-    """Raise where rows hold infinities, which some libraries train on and no forest predicts with."""
+    """Raise if rows hold infinities, which some libraries accept in training but no forest can predict."""
     numbers = X.select_dtypes("number") if hasattr(X, "select_dtypes") else X
     if not hasattr(numbers, "columns") or len(numbers.columns):
         check_array(numbers, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan", input_name="X")
 
 
 def labels_of(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
-    """Return labels or targets, one for each row; what they may be is for the estimator to say."""
+    """Return labels or targets, one for each row; the estimator checks their values."""
     if y is None:
         raise InvalidInputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -86,7 +86,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def weights_of(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
-    """Return weights of rows if there are any: none negative, and not all of them zero."""
+    """Return row weights, or None; raise if any is negative or all are zero."""
     if sample_weight is None:
         return None
     weight: NDArray[np.float64] = _check_sample_weight(
