@@ -1,4 +1,4 @@
-"""Which training rows each tree was grown on."""
+"""Bootstrap samples: the training rows of each tree."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from budgetprune.errors import InvalidInputError
 def in_bag_counts(model: Any, n_rows: int) -> NDArray[np.int32]:
     """Count how often each of `n_rows` training rows is in each tree's sample, of shape (n_trees, n_rows).
 
-    Ensembles redraw their samples from the seeds they keep (`estimators_samples_`); a single tree saw every
-    row once.
+    Ensembles redraw their samples from stored seeds (`estimators_samples_`); a single tree uses every row
+    once.
     """
     is_single_tree = not hasattr(model, "estimators_samples_")
     n_trained = int(model.tree_.n_node_samples[0]) if is_single_tree else model._n_samples

@@ -1,4 +1,4 @@
-"""From categories to the numbers that a model was trained with."""
+"""Encoding of categories as the numbers used in training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
     Parameters
     ----------
     X : the table, with one column per feature
-    name : what the caller calls X, for the error messages
+    name : name of X in error messages
     categories : of each feature that has any, in the order of their numbers; None for the others
     """
     is_polars = hasattr(X, "get_columns")
@@ -34,7 +34,7 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
                 )
             continue
         levels, codes = _polars_levels(column) if is_polars else _pandas_levels(column)
-        # Without any categories, nothing is known about what they are: all are unknown.
+        # Without known categories, all are unknown.
         if (
             known
             and levels
@@ -48,7 +48,7 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
                 "instead of a table may hold their numbers)."
             )
         number = {category: float(i) for i, category in enumerate(known)}
-        # One entry more for the code -1, a missing value, which scikit-learn may have numbered as None.
+        # One extra entry for code -1, a missing value, which scikit-learn may have numbered as None.
         numbers = np.array([number.get(level, np.nan) for level in [*levels, None]])
         numbered.append((k, numbers[codes]))
     if is_polars:
@@ -60,14 +60,14 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
 
 
 def _pandas_levels(column: Any) -> tuple[list[Any], NDArray[Any]]:
-    """The different values of a column, and for each row the place of its own among them, -1 if missing."""
+    """Distinct values of a pandas column, and the index of each row's value, -1 if missing."""
     if str(column.dtype) != "category":
         column = column.astype("category")
     return column.cat.categories.tolist(), column.cat.codes.to_numpy()
 
 
 def _polars_levels(column: Any) -> tuple[list[Any], NDArray[Any]]:
-    """The same for polars."""
+    """Distinct values and indices of a polars column."""
     if not column.dtype.is_numeric() and str(column.dtype) != "Boolean":
         column = column.cast(str)
     levels = column.drop_nulls().unique(maintain_order=True).to_list()

@@ -1,6 +1,6 @@
-"""Checks that the parts of a `Forest` fit together, so that kernels can index without looking.
+"""Consistency checks of a `Forest`, so that kernels can index without bounds checks.
 
-They run whenever a forest is made, from whatever: an importer, a pruning, a file that nobody vouches for.
+They run whenever a forest is created: by an importer, by pruning, or from an untrusted file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class NotAForestError(InvalidInputError):
-    """The parts of a `Forest` do not fit together."""
+    """The arrays of a `Forest` are inconsistent."""
 
 
 ARRAYS: dict[str, Any] = {
@@ -47,8 +47,8 @@ ARRAYS: dict[str, Any] = {
 
 _OPTIONAL = ("class_weight", "variance", "classes", "tree_round", "split_gain")
 TWO_DIMENSIONAL = ("value", "class_weight")
-# Far beyond all models, but safe for what predictions compute: answers are added up over trees, divided, and
-# scaled to integers by powers of two. Where they are squared, overflow is checked.
+# Far beyond all models, but safe in predictions: outputs are summed over trees, divided, and scaled to
+# integers by powers of two. Where they are squared, overflow is checked.
 LARGEST_SUM, LARGEST_WEIGHT = 1e304, 1e100
 _DIVISORS = (1e-3, 1e12)  # it is the number of trees, or 1
 _ANY = float(np.finfo(np.float64).max)
@@ -76,7 +76,7 @@ PER_NODE = (
     "split_gain",
 )
 
-# Label rules of each link: all that any importer or refit makes.
+# Label rules of each link, as importers and refits create them.
 LABEL_RULES = {
     "identity": ("argmax",),
     "softmax": ("argmax", "likeliest"),
@@ -86,10 +86,10 @@ LABEL_RULES = {
 MISSING = ("forbidden", "nan", "nan-or-zero")
 INPUT_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
-# Rows are dense: one of more features takes 80 MB. A small file that claims more is damaged or hostile.
+# Rows are dense: more features exceed 80 MB per row. A small file that claims more is damaged or hostile.
 _MOST_FEATURES = 10_000_000
 
-# What `first_misplaced` finds wrong, by its codes.
+# Messages for the error codes of `first_misplaced`.
 _MISPLACED = {
     1: "left and right must be -1 at leaves",
     2: "left must be the next node (pre-order) at splits",
@@ -116,7 +116,7 @@ def check_forest(forest: Forest) -> None:
 
 
 def _check_settings(forest: Forest) -> None:
-    """Membership is tested in tuples: what a file holds instead of a word may have no hash."""
+    """Check scalar fields; membership is tested in tuples, since values from a file may not be hashable."""
     _require(
         _is_number(forest.n_features, int | np.integer) and 1 <= forest.n_features <= _MOST_FEATURES,
         f"n_features must be a whole number from 1 to {_MOST_FEATURES}",
@@ -181,11 +181,11 @@ def first_misplaced(
     right: NDArray[np.int32],
     feature: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Find a node that is not where pre-order puts it, and what is wrong; code 0 if nothing is.
+    """Find a node that violates pre-order, and an error code; code 0 if there is none.
 
-    Backwards, both subtrees of a split are known before the split itself: the left one begins behind it, the
+    In reverse order, both subtrees of a split are known before the split: the left one begins after it, the
     right one where the left one ends. `tree_start` must grow from 0 to the number of nodes; nothing else is
-    taken for granted, so nothing but these arrays' own places is read.
+    assumed, so only entries within these arrays are read.
     """
     n_nodes = feature.size
     end = np.empty(n_nodes, dtype=np.int64)  # the subtree of h is h, ..., end[h] - 1
@@ -267,7 +267,7 @@ def _check_outputs(forest: Forest) -> None:
 
 
 def _check_sum(forest: Forest) -> None:
-    """The largest score that there can be, before it is divided, must be far from overflow."""
+    """Check that the largest possible score, before division, is far from overflow."""
     at_node = np.maximum(forest.value.max(axis=1), -forest.value.min(axis=1))
     with np.errstate(over="ignore"):
         largest = np.maximum.reduceat(at_node, forest.tree_start[:-1]).sum() + np.abs(forest.base).sum()
@@ -295,7 +295,7 @@ def _check_names(forest: Forest) -> None:
 
 
 def check_keep(forest: Forest, keep: ArrayLike) -> NDArray[np.bool_]:
-    """Return `keep` as a mask if it is a pruning: a set of splits that is closed under "parent"."""
+    """Return `keep` as a mask if it is a pruning: a set of splits closed under "parent"."""
     mask = np.asarray(keep)
     if mask.dtype != np.bool_ or mask.shape != (forest.n_nodes,):
         raise InvalidInputError(
@@ -319,7 +319,7 @@ def _is_number(value: Any, kind: Any) -> bool:
 
 
 def _is_within(array: NDArray[Any], least: float, most: float) -> bool:
-    # NaN is the minimum of an array that has any, and is in no range. This needs no mask of the array's size.
+    # If an array holds NaN, its minimum is NaN, which is in no range. This needs no mask of the array's size.
     return array.size == 0 or bool(array.min() >= least and array.max() <= most)
 
 
@@ -329,7 +329,7 @@ def _require(condition: bool, what: str) -> None:
 
 
 def _require_nodes(forest: Forest, is_fine: NDArray[np.bool_], what: str) -> None:
-    """Require something of every row of an array; name the first node that is wrong, if rows are nodes."""
+    """Check a condition on every row of an array; name the first invalid node if rows are nodes."""
     if np.all(is_fine):
         return
     if len(is_fine) == forest.n_nodes:

@@ -1,4 +1,4 @@
-"""Errors for models whose parts do not fit together: damaged files, or arrays that were tampered with."""
+"""Errors for inconsistent models: damaged or modified files and arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from budgetprune.forest.checks import NotAForestError
 
 
 def damaged(what: str) -> InvalidInputError:
-    """Make the error that a model is damaged, and how."""
+    """Create the error for a damaged model."""
     return InvalidInputError(f"this model is damaged: {what}. Save or copy it again, or train it anew.")
 
 
@@ -46,17 +46,17 @@ def check_nodes(
 
 @contextmanager
 def errors_as_damage(name: str) -> Iterator[None]:
-    """Turn what goes wrong with a model's parts into the error that the model is damaged.
+    """Convert errors while reading a model to the error that the model is damaged.
 
-    Importers check sizes and indices before they use them. A hostile model may hold anything else instead of
-    a number or a name, so errors of Python and numpy on the way count as damage too.
+    Importers check sizes and indices before they use them. A hostile model may hold arbitrary objects instead
+    of numbers or names, so errors of Python and numpy count as damage too.
 
     Parameters
     ----------
-    name : what the model is called in the message
+    name : name of the model in the message
     """
     try:
-        # Numbers without a meaning may overflow on the way; what comes out is checked.
+        # Invalid numbers may overflow in between; the result is checked.
         with np.errstate(all="ignore"):
             yield
     except NotAForestError as error:

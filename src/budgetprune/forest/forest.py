@@ -1,4 +1,4 @@
-"""`Forest`: all trees of an ensemble as flat arrays, whichever library grew them."""
+"""`Forest`: all trees of an ensemble as flat arrays, independent of the library that trained them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _DOUBLE = np.dtype(np.float64)
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Forest:
-    """An ensemble of trees in one form, so that nothing downstream needs to know which library it came from.
+    """Library-independent representation of a tree ensemble.
 
     Nodes of all trees are numbered consecutively, each tree in pre-order: a subtree is a contiguous range,
-    and the left child of split `h` is `h + 1`. Inner nodes carry a value too: what the tree answers if it is
+    and the left child of split `h` is `h + 1`. Inner nodes carry a value too: the tree's output if it is
     pruned there. The score of a row is `(base + sum over trees of the value where the row stops) / divisor`.
 
     Parameters
@@ -53,7 +53,7 @@ class Forest:
     category_bits : uint32 array
         The sets: category `c` is bit `c % 32` of word `category_start[s] + c // 32`.
     value : float64 array of shape (n_nodes, n_values)
-        What the tree answers if it stops at the node.
+        Output of the tree if the row stops at the node.
     weight : float64 array of shape (n_nodes,)
         Training weight that reached the node.
     class_weight : float64 array of shape (n_nodes, n_classes), or None if unknown
@@ -61,7 +61,7 @@ class Forest:
     variance : float64 array of shape (n_nodes,), or None if unknown
         Weighted variance of the training targets that reached the node, around the node's value.
     tree_output : int32 array of shape (n_trees,)
-        Which output a tree feeds, -1 for all.
+        Output that a tree contributes to, -1 for all.
     base : float64 array of shape (n_outputs,)
     divisor : float
     link : {"identity", "logistic", "softmax", "exp"}
@@ -75,25 +75,25 @@ class Forest:
     input_dtype : numpy dtype
         Rows are rounded to it before they are compared with thresholds.
     missing : {"forbidden", "nan", "nan-or-zero"}
-        What counts as a missing value.
+        Values that count as missing.
     origin : the fitted model, or None
-        Needed for the way back and for the bootstrap.
+        Needed to convert back and to redraw the bootstrap samples.
     origin_node : int32 array of shape (n_nodes,)
         Number of the node in its tree of the origin.
     loss : {"squared", "logistic", "softmax", "poisson", "gamma"}, or None
-        What a boosted ensemble was trained to make small, as a function of the scores; None for averaged
-        trees, and for losses that we do not know.
+        Training loss of a boosted ensemble, as a function of the scores; None for averaged trees and for
+        unsupported losses.
     tree_round : int32 array of shape (n_trees,), or None
-        In which round of boosting each tree was grown: its gradients are those of the score that the base and
-        all trees of earlier rounds add up to. None: the trees know nothing of each other and are averaged.
+        Boosting round of each tree: its gradients are taken at the sum of the base and all trees of earlier
+        rounds. None: the trees are independent and averaged.
     split_gain : float64 array of shape (n_nodes,), or None if unknown
-        By how much each split of a boosted tree lowers the training loss, per unit of training weight,
-        compared with the node's own value: to second order, with shrunken values. 0 at leaves.
+        Decrease of the training loss by each split of a boosted tree, per unit of training weight, relative
+        to the node's own value: to second order, with shrunken values. 0 at leaves.
     categories : tuple with one entry per feature, or None
         The categories of each feature that has any, in the order in which they are numbered; None for a
-        feature that is a number (or is numbered by whoever calls).
+        numeric feature (or one that the caller encodes).
     absent_is_missing : bool
-        Whether what a sparse matrix does not store is missing (to XGBoost), or zero (to all others).
+        Whether entries that a sparse matrix does not store are missing (XGBoost) or zero (all others).
     label_dtype : numpy dtype
         Precision of the label rule: scores are rounded to it, and probabilities are computed in it.
     """
@@ -145,11 +145,11 @@ class Forest:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__post_init__()  # pickles forget that arrays are read-only
+        self.__post_init__()  # unpickled arrays are writable
 
     @staticmethod
     def from_model(model: Any) -> Forest:
-        """Translate a fitted model.
+        """Convert a fitted model.
 
         Parameters
         ----------
@@ -168,8 +168,8 @@ class Forest:
         only for rows whose scores are as close to a tie as XGBoost's rounding errors, about 1e-7 of the
         largest score per tree.
 
-        A model whose parts do not fit together is refused with InvalidInputError, which names the tree and
-        the node: children that do not exist, cycles, unknown features, missing sets of categories.
+        An inconsistent model raises InvalidInputError, which names the tree and the node: children that do
+        not exist, cycles, unknown features, missing sets of categories.
         """
         return import_model(model)
 
@@ -199,7 +199,7 @@ class Forest:
 
     @property
     def is_boosted(self) -> bool:
-        """Whether trees correct each other, so that their answers add up and are not averaged."""
+        """Whether the ensemble is boosted: its trees are summed, not averaged."""
         return self.tree_round is not None
 
     @cached_property
@@ -222,14 +222,14 @@ class Forest:
         return pack(self)
 
     def prepare_rows(self, X: Any, name: str = "X") -> NDArray[Any]:
-        """Turn rows of any common form into the array that the kernels take, or say what is wrong with them.
+        """Validate rows and convert them to the array that the kernels take.
 
         Parameters
         ----------
         X : numpy array, pandas or polars table, or scipy sparse matrix of shape (n_rows, n_features)
-            Where the forest knows `categories`, columns of a table hold categories, and arrays their numbers.
+            If the forest has `categories`, columns of a table hold categories, and arrays their numbers.
         name : str
-            What the caller calls the rows; error messages use it.
+            Name of the rows in error messages.
 
         Returns
         -------
@@ -247,13 +247,13 @@ class Forest:
         )
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """Find where each row stops in each tree: absolute node numbers, of shape (n_rows, n_trees)."""
+        """Return the leaf of each row in each tree: absolute node numbers, of shape (n_rows, n_trees)."""
         rows = self.prepare_rows(X)
         leaves: NDArray[np.int32] = find_leaves(rows, chunk_bounds(len(rows)), self._packed)
         return leaves
 
     def scores(self, X: Any) -> NDArray[np.float64]:
-        """Add up what the trees answer, in their order: the score before the link, (n_rows, n_outputs)."""
+        """Sum the outputs of the trees, in their order: the score before the link, (n_rows, n_outputs)."""
         rows = self.prepare_rows(X)
         scores: NDArray[np.float64] = sum_values(
             rows, chunk_bounds(len(rows)), self._packed, self.value, self.tree_output, self.base
@@ -262,7 +262,7 @@ class Forest:
         return scores
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn scores into the probability of each class, of shape (n_rows, n_classes)."""
+        """Convert scores to class probabilities, of shape (n_rows, n_classes)."""
         if self.classes is None:
             raise UnsupportedModelError("a regression forest has no class probabilities; use predict.")
         if self.link == "identity":
@@ -273,7 +273,7 @@ class Forest:
         return probabilities
 
     def answers(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Turn scores into labels, by the rule of the library the forest came from, or into targets."""
+        """Convert scores to labels, by the rule of the original library, or to targets."""
         if self.classes is None:
             return np.exp(scores[:, 0]) if self.link == "exp" else scores[:, 0]
         labels: NDArray[Any] = self.classes[label_numbers(self, scores)]
@@ -288,22 +288,22 @@ class Forest:
         return self.answers(self.scores(X))
 
     def prune(self, keep: ArrayLike) -> Forest:
-        """Cut off everything below the splits that do not stay.
+        """Return the forest without the nodes below pruned splits.
 
         Parameters
         ----------
         keep : bool array of shape (n_nodes,)
-            Mask of the splits that stay. With a split its parent must stay.
+            Mask of the splits to keep. The parent of a kept split must be kept.
 
         Returns
         -------
         forest : Forest
-            Holds only the nodes that are left, in their old order; splits that went are leaves now.
+            Holds only the remaining nodes, in their old order; pruned splits are leaves.
         """
         keep = _checks.check_keep(self, keep)
         stays = (self.parent < 0) | keep[self.parent]
         is_split = keep[stays]
-        # One slot more, so that "no node" (-1) finds itself.
+        # One extra slot, so that "no node" (-1) maps to itself.
         number = np.append(np.cumsum(stays, dtype=np.int32) - np.int32(1), np.int32(-1))
         return replace(
             self,
@@ -324,39 +324,39 @@ class Forest:
         )
 
     def to_sklearn(self) -> Any:
-        """Turn the forest back into an ordinary scikit-learn estimator of the class it came from.
+        """Convert the forest to a scikit-learn estimator of its original class.
 
-        The estimator predicts as this forest does, pickles, and holds only the nodes that are left. The
-        origin is not changed. Figures that describe the unpruned forest (`oob_score_` and the like) are left
-        out; those of each round of boosting (`train_score_`) are NaN.
+        The estimator predicts as this forest does, can be pickled, and holds only the remaining nodes. The
+        origin is not changed. Attributes that describe the unpruned forest (such as `oob_score_`) are
+        removed; those of each boosting round (`train_score_`) are NaN.
 
         Notes
         -----
-        The result converts to ONNX as any model of its class does, with the limits that skl2onnx 1.20 and
-        onnxruntime have for all of them: sums are in single precision, so near ties can fall the other way;
-        models of a single class, and bags whose trees miss classes, do not run; and *missing values are sent
-        to the wrong side without a word*, so impute them first.
+        The result converts to ONNX like any model of its class, with the limits of skl2onnx 1.20 and
+        onnxruntime: sums are in single precision, so near ties can be decided differently; models of a
+        single class, and bags whose trees miss classes, do not run; and *missing values are silently sent
+        to the wrong side*, so impute them first.
         """
         return export_forest(self, "sklearn")
 
     def to_lightgbm(self) -> Any:
-        """Turn a forest that came from LightGBM back into a `Booster`, with only the nodes that are left.
+        """Convert a forest imported from LightGBM to a `Booster` with only the remaining nodes.
 
         It predicts as this forest does, and keeps the parameters and the categories of the origin, which is
-        not changed. A wrapper (`LGBMClassifier`) comes back as a booster too: its labels are numbers.
+        not changed. A wrapper (`LGBMClassifier`) also becomes a booster: its labels are numbers.
         """
         return export_forest(self, "lightgbm")
 
     def to_xgboost(self) -> Any:
-        """Turn a forest that came from XGBoost back into a `Booster`, with only the nodes that are left.
+        """Convert a forest imported from XGBoost to a `Booster` with only the remaining nodes.
 
-        It predicts as this forest does, in single precision. The scikit-learn estimators of XGBoost can load
-        it too, from where its `save_model` puts it. The origin is not changed.
+        It predicts as this forest does, in single precision. XGBoost's scikit-learn estimators can load the
+        file that its `save_model` writes. The origin is not changed.
         """
         return export_forest(self, "xgboost")
 
     def to_onnx(self, name: str = "budgetprune") -> ModelProto:
-        """Turn the forest into an ONNX model, whichever library it came from and whatever was refitted.
+        """Convert the forest to an ONNX model; any origin and any refit is supported.
 
         The model takes rows as a float32 tensor `X` of shape (n_rows, n_features). A classifier returns
         `label` and `probabilities` (n_rows, n_classes), a regressor `variable` (n_rows, 1). Missing values
@@ -369,21 +369,21 @@ class Forest:
 
         Notes
         -----
-        Rows are sent down the trees exactly as here, as long as they are rounded to float32 in both places.
-        Answers come out in single precision: of two classes whose scores are closer than that, the first
-        wins. Splits by category, and zeros that count as missing, are refused. Needs the extra
+        Rows are routed exactly as here, if they are rounded to float32 in both places. Outputs are in single
+        precision: if the scores of two classes are closer than that, the first class wins. Splits by
+        category, and zeros that count as missing, are not supported. Requires the extra
         `budgetprune[onnx]`.
         """
         model: ModelProto = export_forest(self, "onnx", name)
         return model
 
     def in_bag_counts(self, n_rows: int) -> NDArray[np.int32]:
-        """Count how often each training row is in the sample that each tree was grown on.
+        """Count how often each training row is in the bootstrap sample of each tree.
 
         Parameters
         ----------
         n_rows : int
-            Number of rows the model was trained on: a check that the rows at hand are those.
+            Number of rows the model was trained on, checked against the model.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""From scores to labels, as the library does it that a forest came from: also where probabilities tie.
+"""Label rules of the original libraries, including ties of probabilities.
 
 LightGBM and XGBoost compare probabilities, not scores, and XGBoost does so in single precision. Scores that
 differ by less than the last bit of a probability give equal ones, and then the first class wins.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def label_numbers(forest: Forest, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Number of each row's label among the classes, by the label rule of a forest.
+    """Class index of each row, by the label rule of a forest.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def label_numbers(forest: Forest, scores: NDArray[np.float64]) -> NDArray[np.int
 
 
 def label_cut(forest: Forest) -> float:
-    """The score up to which (below which, for "nonnegative") the first of two classes is the label.
+    """Score up to which (below which, for "nonnegative") the first of two classes is the label.
 
     Let 1 - 2 u be the largest number below 1. Then 1 + (1 - 2 u) is halfway between two numbers and becomes
     2, so that 1 / (1 + exp(-s)) exceeds one half only if exp(-s) is rounded to at most 1 - 4 u. That is so if
@@ -46,7 +46,7 @@ def label_cut(forest: Forest) -> float:
 
 
 def tie_margin(forest: Forest, largest: float) -> float:
-    """A lead of one score over another that is larger is never lost to rounding of scores and probabilities.
+    """Margin between two scores above which rounding cannot change the label.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def _half_step(forest: Forest) -> float:
 
 
 def _first_of_ties(scores: NDArray[Any], best: NDArray[np.intp]) -> NDArray[np.intp]:
-    """First class whose probability is the largest one after rounding; `best` has the largest score."""
+    """First class with the largest probability after rounding; `best` has the largest score."""
     top = np.take_along_axis(scores, best[:, np.newaxis], axis=1)
     near = top - scores <= 16 * np.finfo(scores.dtype).epsneg
     for i in np.flatnonzero(near.argmax(axis=1) < best):
@@ -72,7 +72,7 @@ def _first_of_ties(scores: NDArray[Any], best: NDArray[np.intp]) -> NDArray[np.i
 
 
 def _softmax(scores: NDArray[Any]) -> NDArray[Any]:
-    """Probabilities as LightGBM and XGBoost compute them; the exponential is the one of the C library."""
+    """Probabilities as LightGBM and XGBoost compute them, with the exponential of the C library."""
     kind = scores.dtype.type
     share = np.array([math.exp(min(s, 0.0)) for s in (scores - scores.max()).tolist()], dtype=kind)
     total = 0.0  # in double precision, one after the other

@@ -1,4 +1,4 @@
-"""How scikit-learn stores a tree: the one place that knows its private layout, both ways."""
+"""scikit-learn's private storage layout of trees, for import and export."""
 
 from __future__ import annotations
 
@@ -45,12 +45,11 @@ _HIST_STATE = {"nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"}
 
 
 def node_table(tree: Any) -> NDArray[Any]:
-    """Structured array of the nodes of a `tree_`, as its pickle has it.
+    """Structured array of the nodes of a `tree_`, as in its pickle.
 
-    A field we do not know could change where rows go (a new kind of split, say), so it is refused rather than
-    ignored.
+    An unknown field could change the routing of rows (a new kind of split, for example), so it is an error.
     """
-    # A tree that was given a wrong count reads beyond its memory.
+    # A tree with a wrong count reads beyond its memory.
     check_model(
         0 < tree.node_count <= tree.capacity,
         f"a tree says that it has {tree.node_count} nodes, but holds {tree.capacity}",
@@ -86,10 +85,10 @@ def _refuse_odd(odd: set[str]) -> None:
 
 
 def class_columns(tree: Any, n_classes: int) -> NDArray[np.intp]:
-    """Which of the ensemble's classes the columns of a tree's values stand for.
+    """Indices of the ensemble's classes for the columns of a tree's values.
 
-    A tree of a bag that was grown on a sample without some class has no column for it; its `classes_` are
-    then the numbers of the classes it has. A complete tree may as well have the user's own labels there.
+    A tree of a bag whose sample lacks a class has no column for it; its `classes_` are then the numbers of
+    the classes it has. A tree with all classes may hold the user's labels instead.
     """
     classes = np.asarray(tree.classes_)
     if classes.size == n_classes:

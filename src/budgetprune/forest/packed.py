@@ -1,4 +1,4 @@
-"""Trees as walks read them: all that a step needs lies side by side."""
+"""Packed node layout for routing: the data of one step is contiguous."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PackedTrees(NamedTuple):
-    """What kernels need to send rows down all trees; `packed_nodes` says what `node` holds."""
+    """Input of the routing kernels; `packed_nodes` describes `node`."""
 
     node: NDArray[np.void]
     tree_start: NDArray[np.int64]
@@ -27,7 +27,7 @@ class PackedTrees(NamedTuple):
 
 
 def pack(forest: Forest) -> PackedTrees:
-    """Bring the trees into the form that is walked fastest."""
+    """Pack the trees for fast routing."""
     return PackedTrees(
         packed_nodes(forest),
         forest.tree_start,
@@ -41,13 +41,13 @@ def pack(forest: Forest) -> PackedTrees:
 
 
 def packed_nodes(forest: Forest) -> NDArray[np.void]:
-    """Pack nodes so that a step waits for one line of the cache, 16 bytes of it if rows are float32.
+    """Pack nodes so that a step reads one cache line, 16 bytes of it if rows are float32.
 
     Returns
     -------
     nodes : structured array of shape (n_nodes,)
         `feature` as in the forest; `child`, first the right one, then the left one; and `threshold` in the
-        precision of the rows, NaN where it takes more than a comparison to tell the side.
+        precision of the rows, NaN where a comparison alone does not decide the side.
     """
     dtype = [("threshold", forest.input_dtype), ("feature", np.int32), ("child", np.uint32, 2)]
     nodes = np.zeros(forest.n_nodes, dtype=np.dtype(dtype, align=True))
@@ -62,8 +62,8 @@ def packed_nodes(forest: Forest) -> NDArray[np.void]:
 
 
 def rounded_down(threshold: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Round to a precision so that each number `x` of that precision is `<= threshold` exactly if it was."""
-    # A NaN with unusual bits, which a file may hold at leaves, is an invalid value to some operations.
+    """Round thresholds to a precision without changing `x <= threshold` for any `x` of that precision."""
+    # A NaN with unusual bits, which a file may hold at leaves, makes some operations warn.
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = threshold.astype(dtype)
         return np.where(rounded > threshold, np.nextafter(rounded, dtype.type(-np.inf)), rounded)

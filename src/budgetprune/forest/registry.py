@@ -21,7 +21,7 @@ _exporters: dict[str, Exporter] = {}
 
 
 def exporter(library: str) -> Callable[[Exporter], Exporter]:
-    """Register a function that turns a Forest into a model of `library`."""
+    """Register a function that converts a Forest to a model of `library`."""
 
     def register(function: Exporter) -> Exporter:
         _exporters[library] = function
@@ -31,15 +31,15 @@ def exporter(library: str) -> Callable[[Exporter], Exporter]:
 
 
 def export_forest(forest: Forest, library: str, *args: Any) -> Any:
-    """Turn a forest into a model of a library, by the exporter that is registered for it."""
+    """Convert a forest to a model of a library with the exporter registered for it."""
     return _exporters[library](forest, *args)
 
 
 def importer(*names: str) -> Callable[[Importer], Importer]:
     """Register a function as the importer of the classes called `names` ("library.Class").
 
-    Names instead of classes: a library that is not installed needs no import to be known. And exact names
-    instead of `isinstance`: a subclass may predict differently, and our copy would silently disagree with it.
+    Names instead of classes avoid importing optional libraries. Exact names instead of `isinstance` exclude
+    subclasses, which may predict differently.
     """
 
     def register(function: Importer) -> Importer:
@@ -50,7 +50,7 @@ def importer(*names: str) -> Callable[[Importer], Importer]:
 
 
 def import_model(model: Any) -> Forest:
-    """Hand the model to the importer of its class; a model that it cannot read is damaged."""
+    """Convert a model with the importer of its class; raise if the model is damaged."""
     check_supported(model)
     with errors_as_damage(type(model).__name__):
         return _importers[_full_name(model)](model)

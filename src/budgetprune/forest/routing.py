@@ -1,4 +1,4 @@
-"""Kernels that send rows down the trees and add up what the trees answer."""
+"""Kernels that route rows through trees and sum the trees' outputs."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 from budgetprune.forest.packed import PackedTrees
 from budgetprune.utils.jit import njit, prange
 
-# What LightGBM calls zero where zeros mean "missing", a float32; no other library has that notion.
+# LightGBM's threshold (float32) for zero where zeros mean "missing"; specific to LightGBM.
 ZERO = float(np.float32(1e-35))
 
-# Rows that a thread sends down a tree together, at most: many share a node, and a column fits in the cache.
+# Most rows that a thread routes together: many share a node, and a column fits in the cache.
 CHUNK = 8192
 
-# Rows at a node that are too few to be worth a partition.
+# With fewer rows at a node, partitioning does not pay off.
 FEW = 4
 
 
 @njit(cache=True, inline="always")
 def is_below(x: Any, threshold: Any, missing_left: Any) -> Any:
-    """Does `x` go left at a threshold? A missing value goes to the side the split remembers."""
+    """Whether `x` goes left at a threshold. A missing value goes to the side stored in the split."""
     return (x <= threshold) | (missing_left & np.isnan(x))
 
 
-# Inlined by numba: LLVM leaves calls with so many arrays alone, and a call per step costs a factor of four.
+# Inlined by numba: LLVM does not inline calls with so many arrays, and a call per step is four times slower.
 @njit(cache=True, inline="always")
 def goes_left(
     x: Any,
@@ -39,9 +39,9 @@ def goes_left(
     category_bits: NDArray[np.uint32],
     zero_is_missing: bool,
 ) -> bool:
-    """Does a row whose value of the tested feature is `x` go left at split `h`?
+    """Whether a row with value `x` of the tested feature goes left at split `h`.
 
-    A missing value goes to the side the split remembers; a value goes left if `x <= threshold`, a category if
+    A missing value goes to the side stored in the split; a value goes left if `x <= threshold`, a category if
     it is in the split's set. Categories that the set has no bit for, negative ones too, go right.
     """
     s = category_set[h]
@@ -56,7 +56,7 @@ def goes_left(
 
 @njit(cache=True)
 def has_category(x: Any, bits: NDArray[np.uint32]) -> bool:
-    """Is `x` the number of a category in the set? Bit `c % 32` of word `c // 32` says so for category `c`."""
+    """Whether category `x` is in the set: bit `c % 32` of word `c // 32` stands for category `c`."""
     if not 0 <= x < 32 * bits.size:
         return False
     category = np.int64(x)
@@ -94,12 +94,12 @@ def partition_at_threshold(
     threshold: float,
     missing_left: bool,
 ) -> int:
-    """Move the rows that go left to the front; return how many these are."""
+    """Move the rows that go left to the front; return their number."""
     n_left = n_right = 0
     for q in range(rows.size):
         i = rows[q]
         is_left = is_below(column[i], threshold, missing_left)
-        # Written to both sides, kept on one: no branch that the processor could guess wrong.
+        # Written to both sides, kept on one: no branch to mispredict.
         rows[n_left] = went_right[n_right] = i
         n_left += is_left
         n_right += not is_left
@@ -112,7 +112,7 @@ def partition_at_threshold(
 def sort_by_leaf(
     rows: NDArray[Any], columns: NDArray[Any], root: Any, trees: PackedTrees
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
-    """Send rows down one tree, those that are at a node together: the node is read once for all of them.
+    """Route rows through one tree, all rows of a node together: each node is read once.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def sort_by_leaf(
     n_rows = rows.shape[0]
     order = np.arange(n_rows).astype(np.uint32)
     went_right = np.empty_like(order)
-    # Leaves fill these from the front, nodes whose rows have yet to move on from the back, leftmost first.
-    # Each has a row of its own at least, so they never meet.
+    # Leaves fill these from the front, pending nodes from the back, leftmost first. Each has at least one
+    # row, so they never overlap.
     reached, stop = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     n_leaves, top, start = 0, n_rows - 1, 0
     reached[top], stop[top] = root, n_rows
@@ -160,7 +160,7 @@ def sort_by_leaf(
 
 
 def chunk_bounds(n_rows: int) -> NDArray[np.int64]:
-    """Divide rows evenly into chunks, as many for each thread."""
+    """Divide rows evenly into chunks, the same number for each thread."""
     n_threads = get_num_threads()
     n_chunks = min(n_rows, n_threads * (1 + (n_rows - 1) // (n_threads * CHUNK)))
     return np.arange(n_chunks + 1) * n_rows // n_chunks
@@ -192,7 +192,7 @@ def add_values(
     value: NDArray[np.float64],
     output: int,
 ) -> None:
-    """Add what one tree answers; `output` -1: to all outputs."""
+    """Add the output of one tree; `output` -1 means all outputs."""
     start = 0
     for j in range(leaf.size):
         for q in range(start, stop[j]):
@@ -213,7 +213,7 @@ def sum_values(
     tree_output: NDArray[np.int32],
     base: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Add what the trees answer to the base score, tree after tree: the order decides the last bits."""
+    """Add the trees' outputs to the base score in tree order, so that rounding is reproducible."""
     scores = np.empty((X.shape[0], base.size))
     for c in prange(bounds.size - 1):
         rows, chunk = X[bounds[c] : bounds[c + 1]], scores[bounds[c] : bounds[c + 1]]

@@ -1,4 +1,4 @@
-"""The gate for rows: whatever a user calls X becomes an array that kernels can trust, or a clear error."""
+"""Validation of X and conversion to the array that kernels take."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def as_rows(
     categories: tuple[tuple[Any, ...] | None, ...] | None = None,
     absent: float = 0.0,
 ) -> NDArray[Any]:
-    """Validate `X` and return it as a C-contiguous array in the precision in which the model compares.
+    """Validate `X` and return it as a C-contiguous array in the precision of the model's comparisons.
 
     Parameters
     ----------
     X : numpy array, pandas or polars table, scipy sparse matrix or nested lists, (n_rows, n_features)
-    name : what the caller calls X, for the error messages
+    name : name of X in error messages
     n_features, feature_names, dtype, allow_nan : what the model expects
     categories : of each feature that has any, in the order of their numbers
-        Columns of a table hold categories; anything else holds their numbers. A category that is unknown
-        becomes a missing value.
-    absent : what a sparse matrix means by entries that it does not store
+        Columns of a table hold categories; anything else holds their numbers. An unknown category becomes
+        a missing value.
+    absent : value of entries that a sparse matrix does not store
     """
     columns = _column_names(X)
     if columns is not None and feature_names is not None:
@@ -52,18 +52,18 @@ def as_rows(
     if rows.shape[0] == 0:
         raise InvalidInputError(f"{name} has no rows.")
     _check_finite(rows, name, feature_names, allow_nan)
-    # Always read-only, even if the caller's array is not: kernels are compiled once for each kind of array.
+    # Always read-only, even if the caller's array is not: kernels are compiled once per type of array.
     return frozen(rows.view())
 
 
 def _column_names(X: Any) -> tuple[str, ...] | None:
-    """Names of the columns if X is a table whose columns all have a name (numbers count as no name)."""
+    """Column names if X is a table whose columns are all named by strings."""
     columns = tuple(getattr(X, "columns", ()))
     return columns if columns and all(isinstance(column, str) for column in columns) else None
 
 
 def _check_names(columns: tuple[str, ...], expected: tuple[str, ...], name: str) -> None:
-    # LightGBM remembers spaces as underscores.
+    # LightGBM stores spaces as underscores.
     if columns == expected or tuple(column.replace(" ", "_") for column in columns) == expected:
         return
     unknown = sorted(set(columns) - set(expected))
@@ -85,7 +85,7 @@ def _check_names(columns: tuple[str, ...], expected: tuple[str, ...], name: str)
 
 
 def _as_numbers(X: Any, name: str, dtype: np.dtype[Any], absent: float) -> NDArray[Any]:
-    """Densify, take the missing values of tables for NaN, and round to the model's precision."""
+    """Densify, convert missing values of tables to NaN, and round to the model's precision."""
     try:
         if hasattr(X, "toarray"):
             X = X.toarray() if absent == 0 else _filled(X, absent)
@@ -106,7 +106,7 @@ def _as_numbers(X: Any, name: str, dtype: np.dtype[Any], absent: float) -> NDArr
 
 
 def _filled(matrix: Any, absent: float) -> NDArray[np.float64]:
-    """Densify a sparse matrix; stored zeros are zeros, and what is not stored is `absent`."""
+    """Densify a sparse matrix; stored zeros stay zeros, entries not stored become `absent`."""
     stored = matrix.tocoo()
     stored.sum_duplicates()
     rows = np.full(stored.shape, absent)
@@ -115,7 +115,7 @@ def _filled(matrix: Any, absent: float) -> NDArray[np.float64]:
 
 
 def _from_polars(table: Any) -> NDArray[np.float64]:
-    """Take nulls for NaN; text would be read as numbers by a cast, so it is refused before."""
+    """Convert nulls to NaN; reject strings first, since a cast would parse them as numbers."""
     for column in table.get_columns():
         if not (column.dtype.is_numeric() or str(column.dtype) in ("Boolean", "Null")):
             raise TypeError(f"column {column.name!r} is {column.dtype}")
@@ -124,14 +124,14 @@ def _from_polars(table: Any) -> NDArray[np.float64]:
 
 
 def _is_plain(table: Any) -> bool:
-    """Are all columns of a pandas table numpy columns, with no missing values but NaN?"""
+    """Whether all columns of a pandas table are numpy columns, with NaN as the only missing value."""
     return all(isinstance(dtype, np.dtype) for dtype in np.atleast_1d(table.dtypes))
 
 
 def _check_finite(
     rows: NDArray[Any], name: str, feature_names: tuple[str, ...] | None, allow_nan: bool
 ) -> None:
-    # A finite sum has finite terms only, and needs no mask as large as the rows.
+    # A finite sum implies finite terms, and needs no mask of the size of the rows.
     with np.errstate(invalid="ignore", over="ignore"):
         if np.isfinite(np.sum(rows, dtype=np.float64)):
             return

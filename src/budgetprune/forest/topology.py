@@ -1,4 +1,4 @@
-"""Kernels that know only the shape of the trees: who is whose child."""
+"""Kernels on the shape of trees: parents, children, depths."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def in_preorder(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Renumber the nodes so that a subtree is a contiguous range and a left child follows its parent.
 
-    Trees grown best-first (`max_leaf_nodes`) number their nodes as they were found; the rest of the package
-    relies on pre-order. Every importer passes through here, so this is where links are checked: it raises
-    InvalidInputError unless every node but the root is the child of one split, and the root leads to it.
+    Trees grown best-first (`max_leaf_nodes`) number their nodes in order of creation; the rest of the package
+    relies on pre-order. Every importer calls this function, so links are checked here: it raises
+    InvalidInputError unless every node but the root is the child of one split and reachable from the root.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def in_preorder(
     shift = np.repeat(tree_start[:-1], np.diff(tree_start))
     left, right = (np.where(child >= 0, child + shift, -1) for child in (left, right))
     _check_parents(tree_start, left, right)
-    # Nodes have one parent and roots have none, so a walk from the roots meets no node twice.
+    # Nodes have one parent and roots have none, so a walk from the roots visits no node twice.
     order = preorder(tree_start, left, right)
     if order.size < left.size:
         is_reached = np.zeros(left.size, dtype=np.bool_)
@@ -50,7 +50,7 @@ def in_preorder(
 
 
 def _check_children(tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
-    """Children must be in range: the walk indexes with them."""
+    """Check that children are in range: the walk indexes with them."""
     size = np.diff(tree_start)
     check_model(size.size > 0 and int(size.min()) > 0, "it has no trees, or a tree without nodes")
     n_nodes = int(tree_start[-1])
@@ -66,7 +66,7 @@ def _check_children(tree_start: NDArray[np.int64], left: NDArray[np.int64], righ
 
 
 def _check_parents(tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
-    """Every node but the root is the child of one split; children are absolute numbers in range."""
+    """Check that every node but the root is the child of one split; children are absolute and in range."""
     is_split = left >= 0
     n_parents = np.bincount(np.concatenate([left[is_split], right[is_split]]), minlength=left.size)
     expected = np.ones(left.size, dtype=np.int64)
@@ -78,7 +78,7 @@ def _check_parents(tree_start: NDArray[np.int64], left: NDArray[np.int64], right
 def preorder(
     tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """List the nodes that the roots lead to: a node, then its left subtree, then its right one.
+    """List the nodes reachable from the roots: a node, then its left subtree, then its right one.
 
     No node may be the child of two splits, and no root the child of any.
     """
@@ -103,12 +103,12 @@ def preorder(
 def links_in_preorder(
     tree_start: NDArray[np.int64], is_split: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Find out who is whose child: in pre-order, that follows from which nodes are splits.
+    """Derive parents and children from the mask of splits, for nodes in pre-order.
 
     Parameters
     ----------
     tree_start : offsets of each tree's nodes
-    is_split : of each node; from a file, say, so it may describe no trees at all
+    is_split : of each node; may be invalid, for example from a file
 
     Returns
     -------
@@ -131,7 +131,7 @@ def link(
     left: NDArray[np.int32],
     right: NDArray[np.int32],
 ) -> bool:
-    """Fill in parents and children; False if a tree has too many nodes, or too few."""
+    """Fill in parents and children; return False if a tree has too many or too few nodes."""
     waiting = np.empty(is_split.size, dtype=np.int32)  # splits without a right child
     for t in range(tree_start.size - 1):
         n_waiting = 0
@@ -168,7 +168,7 @@ def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
 def mean_of_leaves(
     right: NDArray[np.int32], value: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give inner nodes the mean of the leaves below them, where a library keeps no value that fits leaves.
+    """Set inner nodes to the mean of the leaves below them, for libraries that store no comparable value.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def mean_of_leaves(
 
 @njit(cache=True)
 def sum_of_leaves(right: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up, for every node of trees in pre-order, what the leaves below it have; a leaf keeps its own."""
+    """Sum the leaves below every node of trees in pre-order; leaves keep their own value."""
     total = amount.copy()
     for h in range(right.size - 1, -1, -1):
         if right[h] >= 0:

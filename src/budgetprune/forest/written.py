@@ -1,7 +1,7 @@
-"""Checks of what LightGBM or XGBoost wrote, before the library loads it again.
+"""Checks of LightGBM and XGBoost model files before the library loads them.
 
-Some functions of the libraries use numbers of a model as indices without looking at bounds. A file that was
-loaded in another process is checked first, so that they see no such numbers in this one.
+Some functions of the libraries use numbers of a model as indices without checking bounds. A file that was
+loaded in another process is checked first, so that no invalid index is used in this process.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from budgetprune.forest.damage import errors_as_damage
 
 
 def check_written(library: str, content: bytes) -> None:
-    """Raise an error of the project unless the trees in a model's text or JSON are trees.
+    """Raise a budgetprune error unless the trees in a model's text or JSON are valid.
 
     Parameters
     ----------
     library : "lightgbm" or "xgboost"
-    content : what the library wrote
+    content : model file of the library
     """
     with errors_as_damage(f"{library} model"):
         if library == "lightgbm":
