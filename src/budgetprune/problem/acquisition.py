@@ -1,4 +1,4 @@
-"""What rows acquire on their ways through a forest, and what that costs them: full cost, row by row."""
+"""Sources that rows acquire on their paths through a forest, and the full cost of each row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from budgetprune.problem.uses import acquire, first_uses
 # Rows that are routed at once: enough for both cores, and little memory.
 CHUNK = 2**16
 
-# Tells what rows acquire if only these splits of the forest stay.
+# Returns the sources that rows acquire if only these splits of the forest stay.
 Acquire = Callable[[NDArray[np.bool_]], NDArray[np.bool_]]
 
 

@@ -1,4 +1,4 @@
-"""What it costs in accuracy to prune a boosted ensemble: the loss that its splits no longer lower.
+"""Node errors of a boosted ensemble: the loss that pruned splits no longer reduce.
 
 Averaged trees each have an error of their own. Boosted trees correct each other, so what counts is the loss
 of the sum: the error of a pruning is the loss that it adds to the unpruned ensemble's, per unit of weight. To
@@ -28,7 +28,7 @@ def boosted_errors(
     X_train: Any,
     train_labels: Labels,
 ) -> NodeErrors:
-    """Find the gains of all splits, and add them up below each node.
+    """Compute the gains of all splits, and sum them below each node.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def measure(forest: Forest, rows: RoutedRows, labels: Labels) -> tuple[NewtonSum
 
 
 def check_boosted(forest: Forest, estimate: str, loss: str | None, X_train: Any, y_train: Any) -> None:
-    """Raise unless the gains of a boosted ensemble can be had from what is there."""
+    """Raise unless the gains of a boosted ensemble can be computed from the input."""
     if estimate == "out-of-bag":
         raise InvalidInputError(
             "error='out-of-bag' is for bootstrapped trees; a boosted tree sees all training rows, directly "

@@ -1,4 +1,4 @@
-"""What boosted models do not record: what their splits gain, and what their inner nodes would answer."""
+"""Gains of splits and values of inner nodes that boosted models do not record."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from budgetprune.problem.targets import Labels
 def recompute(
     forest: Forest, X_train: Any, y_train: Any, sample_weight: Any = None, *, inner_values: bool = True
 ) -> Forest:
-    """Work out from its training rows what a boosted ensemble does not remember.
+    """Recompute gains and inner values of a boosted ensemble from its training rows.
 
-    Some libraries record no gains, or gains with penalties taken off; some keep no answer at inner nodes, or
-    one that is no step of the boosting. Both decide what pruning does.
+    Some libraries record no gains, or gains minus penalties; some store no value at inner nodes, or one that
+    is not a boosting step. Pruning depends on both.
 
     Parameters
     ----------
     forest : Forest
-        Boosted, with a loss that we know.
+        Boosted, with a supported loss.
     X_train, y_train : array-like
         The rows that the model was trained on.
     sample_weight : array-like of shape (n_rows,), optional

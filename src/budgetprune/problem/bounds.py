@@ -1,4 +1,4 @@
-"""Lower bounds for all lambdas at once, from one flow that proves them all."""
+"""Lower bounds for all lambdas at once, from one flow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def universal_bounds(
     level: NDArray[np.float64],
     lams: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Find the least Lagrangian at ``beta = flow * min(1, lam / level)``, for each of the ascending `lams`.
+    """Minimise the Lagrangian at ``beta = flow * min(1, lam / level)``, for each of the ascending `lams`.
 
     What is paid at a node, and for a pair whose payers share a level, grows with lambda up to that level and
     stays there; so the incidences are read once, and each lambda costs one pass over the nodes.
@@ -94,7 +94,7 @@ def overpaid_pairs_of_source(
     walk: Walk,
     s: int,
 ) -> int:
-    """Add what is paid too much for one source; return a row whose payers differ in level, or -1.
+    """Add the overpayment for one source; return a row whose payers differ in level, or -1.
 
     A pair of price c whose payers give f at level d is overpaid where lam * c < f * min(1, lam / d)::
 
@@ -144,7 +144,7 @@ def overpaid_pairs(
     row_weight: NDArray[np.float64],
     walk: Walk,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Add up what is paid too much: slopes in the bins of the levels that end them, the rest by lambda."""
+    """Sum the overpayments: slopes in the bins of the levels that end them, the rest by lambda."""
     slope = np.zeros((N_PARTS, lams.size + 1))
     rest = np.zeros((N_PARTS, lams.size))
     mixed = np.empty(price.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Proof of quality: a lower bound on every pruning's objective, from any multipliers."""
+"""Optimality certificates: lower bounds on the objective from any multipliers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far a pruning can be from the best one, at most.
+    """Bound on the distance of a pruning from the optimum.
 
     Attributes
     ----------
@@ -36,14 +36,14 @@ class Certificate:
 
     @classmethod
     def of(cls, objective: float, bound: float, scale: float) -> Certificate:
-        """Compare the two on a scale; where that is 0, nothing but the optimum has a finite gap."""
+        """Relative gap; if the scale is 0, only the optimum has a finite gap."""
         excess = objective - bound
         gap = excess / scale if scale > 0 else 0.0 if excess <= 0 else float("inf")
         return cls(objective, bound, gap)
 
 
 def dual_value(problem: PruningProblem, beta: NDArray[np.float64], lam: float) -> float:
-    """Find the least Lagrangian at `beta`: trees are pruned on their own, and so are sources acquired.
+    """Minimise the Lagrangian at `beta`: trees and sources separate.
 
     The constraint "a split that stays has its sources" is dropped, and beta is paid for it instead: by the
     trees where they first use a source, to the rows that acquire it.
@@ -117,7 +117,7 @@ def overpaid_for_source(
     walk: Walk,
     s: int,
 ) -> float:
-    """How much more than its price the trees pay for one source, over all rows: at most 0."""
+    """Excess of the trees' payments over the price of one source, summed over rows: at most 0."""
     left = price  # what is left of each row's price
     for k in uses_of_source(walk, s):
         rows = rows_of_use(walk, k)
@@ -133,7 +133,7 @@ def overpaid(
     row_weight: NDArray[np.float64],
     walk: Walk,
 ) -> NDArray[np.float64]:
-    """How much more than its price the trees pay for each source."""
+    """Excess of the trees' payments over the price of each source."""
     values = np.empty(price.size)
     # By source, not by tree: trees add to the same rows, and in which order decides the last bits.
     for s in prange(price.size):

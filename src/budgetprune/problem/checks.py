@@ -1,4 +1,4 @@
-"""The gate for numbers that describe prunings and proofs: arrays that kernels can trust, or a clear error."""
+"""Validation of numbers and arrays that describe prunings and certificates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it costs in accuracy to stop at a node: e_h of the paper, on any rows, for any loss that adds up.
+"""Node errors of averaged trees (e_h of the paper), for any rows and any additive loss.
 
 Two steps that know nothing of each other. An *estimate* decides which rows count, and tallies what the rows
 at each node are: the weight of each class, or weight, mean and scatter of the targets. A *loss* reads the
@@ -33,7 +33,7 @@ _ADVICE = {
 
 
 class NodeErrors(NamedTuple):
-    """What each node loses if it is a leaf, what each split saves, and how both become errors.
+    """Loss of each node as a leaf, gain of each split, and their normalisation to errors.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def node_errors(
     X_train: Any,
     train_labels: Labels,
 ) -> NodeErrors:
-    """Measure what each node of averaged trees loses if it is a leaf.
+    """Measure the loss of each node of averaged trees as a leaf.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def node_errors(
 
 
 def check_finite(lost: NDArray[np.float64]) -> None:
-    """Raise if what nodes lose is beyond what a float can hold."""
+    """Raise if node losses overflow a float."""
     if not np.isfinite(lost).all():
         raise InvalidInputError(
             "node errors are too large to add up; give targets or weights a smaller scale."
@@ -101,7 +101,7 @@ def check_finite(lost: NDArray[np.float64]) -> None:
 
 
 def check_estimate(estimate: str, y_cost: Any, X_train: Any, y_train: Any) -> None:
-    """Raise unless the estimate is one we know, and what it is measured on is there."""
+    """Raise unless the estimate is known and the rows it needs are given."""
     if estimate not in get_args(Estimate):
         raise InvalidInputError(f"error={estimate!r} is unknown; use one of {_options(get_args(Estimate))}.")
     needed = {"held-out": "y_cost", "out-of-bag": "X_train y_train", "pooled": "y_cost X_train y_train"}
@@ -114,7 +114,7 @@ def check_estimate(estimate: str, y_cost: Any, X_train: Any, y_train: Any) -> No
 
 
 def check_loss(forest: Forest, loss: str | None) -> Loss:
-    """Return the loss, or the usual one if it is None; raise unless it fits the forest."""
+    """Return the loss, or the default if it is None; raise unless it fits the forest."""
     if np.any(forest.tree_output >= 0) or forest.link != "identity":
         raise InvalidInputError(
             "the trees of this forest add up to a score, but it does not say in which round of boosting each "
@@ -151,7 +151,7 @@ def _in_bag(forest: Forest, X: Any, labels: Labels) -> Tally:
 
 
 def _out_of_bag(forest: Forest, X: Any, labels: Labels) -> Tally:
-    """Training rows count in the trees that have not seen them."""
+    """Training rows count in the trees whose samples do not include them."""
     rows, target, weight, count = _training(forest, X, labels, "out-of-bag errors")
     return tally_rows(forest, rows, target, weight, (count == 0).astype(np.int32))
 
@@ -173,7 +173,7 @@ def _held_out(forest: Forest, rows: RoutedRows, labels: Labels) -> Tally:
 
 
 def _weight(forest: Forest, tally: Tally) -> NDArray[np.float64]:
-    """All the weight in a tally."""
+    """Total weight of a tally."""
     weight: NDArray[np.float64] = tally.sum(axis=1) if forest.is_classifier else tally[:, 0]
     return weight
 
@@ -197,7 +197,7 @@ def _brier(value: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
 
 
 def _squared(value: NDArray[np.float64], tally: Tally) -> NDArray[np.float64]:
-    """Squared distance of the node's answer from the targets: around their mean, plus that of the mean."""
+    """Squared distance of the node's value from the targets: scatter plus that of their mean."""
     weight, mean, scatter = tally.T
     lost: NDArray[np.float64] = scatter + weight * (mean - value[:, 0]) ** 2
     return lost

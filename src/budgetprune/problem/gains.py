@@ -1,4 +1,4 @@
-"""By how much each split of a boosted ensemble lowers the loss of any rows: to second order, by round."""
+"""Second-order gains of the splits of a boosted ensemble on any rows, by round."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from budgetprune.utils.jit import njit, prange
 
 
 class NewtonSums(NamedTuple):
-    """What a node's answer does to the loss of its rows, to second order: G v + H v^2 / 2 for an answer v.
+    """Second-order change of the loss of a node's rows: G v + H v^2 / 2 for a value v.
 
     Both of shape (n_nodes, n_values), in units of weight; trees that feed one output use the first column.
     """
@@ -27,7 +27,7 @@ class NewtonSums(NamedTuple):
 def measured_gains(
     forest: Forest, rows: RoutedRows, target: NDArray[Any], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Measure what the rows lose, all together, if a split becomes a leaf: one number per node, 0 at leaves.
+    """Increase of the rows' total loss if a split becomes a leaf: one number per node, 0 at leaves.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def newton_sums(
 
 
 def split_gains(forest: Forest, sums: NewtonSums) -> NDArray[np.float64]:
-    """Compare each split's own answer with those of its children, on the rows that reach them."""
+    """Compare each split's value with those of its children, on the rows that reach them."""
     split = np.flatnonzero(forest.is_split)
     own = forest.value[split] / forest.divisor
     gain = np.zeros(forest.n_nodes)
@@ -146,7 +146,7 @@ def answer_tree(
     stop: NDArray[np.int32],
     value: NDArray[np.float64],
 ) -> None:
-    """Add what one tree answers to the rows' scores, for one output."""
+    """Add the output of one tree to the rows' scores, for one output."""
     for h in range(root, end):
         if right[h] < 0:
             for q in range(start[h], stop[h]):
@@ -166,7 +166,7 @@ def answer_round(
     tree_output: NDArray[np.int32],
     value: NDArray[np.float64],
 ) -> None:
-    """Add what the trees from `first` to `last` answer to the rows' scores."""
+    """Add the outputs of the trees from `first` to `last` to the rows' scores."""
     for k in prange(total.shape[0]):  # not by tree: several may feed the same output
         for t in range(first, last):
             root, end = tree_start[t], tree_start[t + 1]

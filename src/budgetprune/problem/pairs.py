@@ -1,4 +1,4 @@
-"""Walks over the pairs (source, row): source by source, so that threads never meet at a row."""
+"""Iteration over (source, row) pairs by source, so that threads never share an entry."""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 class PruningProblem:
-    """Say which pruning is best: the one with the least ``error + lam * (cost + computation)``.
+    """Pruning problem: minimise ``error + lam * (cost + computation)``.
 
     This is program (IP) of the paper, as arrays. A pruning is a mask `keep` of the splits that stay, closed
-    under "parent". The problem knows what any pruning is worth, and how to check a proof that none is better;
-    finding the best one is the solvers' work.
+    under "parent". The problem evaluates prunings and checks optimality certificates; the solvers find the
+    best pruning.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class PruningProblem:
         None means 1 per feature.
     error : {"in-bag", "out-of-bag", "held-out", "pooled"}
         Rows on which a node's error is measured: those its tree was grown on (the paper), the training rows
-        its tree has not seen, those of `X_cost`, or the latter two together. Boosted trees have seen all
+        its tree has not seen, those of `X_cost`, or the latter two together. Boosted trees use all
         training rows: none are out-of-bag, and pooled means training rows and those of `X_cost`.
     loss : {"misclassification", "brier", "squared"}, optional
         What is lost at a node; None means misclassification for classifiers, squared for regressors. Boosted
@@ -179,7 +179,7 @@ class PruningProblem:
 
     @property
     def scale(self) -> float:
-        """What gaps are relative to: the error of the forest that is pruned to its roots.
+        """Scale of gaps: the error of the forest that is pruned to its roots.
 
         The error of a boosted ensemble counts from the unpruned one, and is negative if splits that go did
         harm. There it is what all splits gain, or harm, together: the same, if none does harm.
@@ -193,10 +193,10 @@ class PruningProblem:
         """The pruning that keeps every split."""
         return self.forest.is_split
 
-    # --- What a pruning is worth ----------------------------------------------------------------------------
+    # --- Evaluating a pruning -------------------------------------------------------------------------------
 
     def check_keep(self, keep: ArrayLike) -> NDArray[np.bool_]:
-        """Return `keep` as a mask if it is a pruning, else raise an error that says why it is none."""
+        """Return `keep` as a mask if it is a pruning, else raise an error with the reason."""
         return _checks.check_keep(self.forest, keep)
 
     def error_of(self, keep: ArrayLike) -> float:
@@ -207,7 +207,7 @@ class PruningProblem:
         return float(self.error[is_leaf].sum())
 
     def acquired(self, keep: ArrayLike) -> NDArray[np.bool_]:
-        """Which sources each example acquires (w_ki of the paper), of shape (n_examples, n_sources).
+        """Sources that each example acquires (w_ki of the paper), of shape (n_examples, n_sources).
 
         Every source on its paths through all pruned trees, except those without a price.
         """
@@ -232,7 +232,7 @@ class PruningProblem:
         return float(self.computation[self.check_keep(keep)].sum())
 
     def objective(self, keep: ArrayLike, lam: float) -> float:
-        """What is minimised: error plus `lam` times cost and computation."""
+        """Objective: error plus `lam` times cost and computation."""
         lam = at_least_zero(lam, "lam")
         return self.error_of(keep) + lam * (self.cost_of(keep) + self.computation_of(keep))
 
@@ -255,12 +255,12 @@ class PruningProblem:
     def pruning(
         self, keep: ArrayLike, lam: float, dual: NDArray[np.float64] | None = None, report: Any = None
     ) -> Pruning:
-        """Wrap a solver's answer, with its error and its cost."""
+        """Create a `Pruning` from a solver's mask, with its error and its cost."""
         mask = frozen(self.check_keep(keep).copy())
         lam = at_least_zero(lam, "lam")
         return Pruning(self.forest, mask, lam, self.error_of(mask), self.cost_of(mask), dual, report)
 
-    # --- How good a pruning is ------------------------------------------------------------------------------
+    # --- Bounds and certificates ----------------------------------------------------------------------------
 
     def bound(self, beta: ArrayLike, lam: float) -> float:
         """Lower bound on the objective of every pruning, from any multipliers (the Lagrangian dual).
@@ -293,7 +293,7 @@ class PruningProblem:
         return universal_bounds(self, flow, level, points)[place]
 
     def certify(self, pruning: Pruning, dual: ArrayLike | None = None) -> Certificate:
-        """Prove how good a pruning is, without trusting the solver it came from.
+        """Certify a pruning, independently of the solver that found it.
 
         Parameters
         ----------
@@ -313,7 +313,7 @@ class PruningProblem:
             scale=self.scale,
         )
 
-    # --- Finding the best one -------------------------------------------------------------------------------
+    # --- Solving --------------------------------------------------------------------------------------------
 
     def solve(self, lam: float, solver: str = "parametric", **options: Any) -> Pruning:
         """Find the best pruning for one `lam`.

@@ -1,4 +1,4 @@
-"""`Pruning`: which splits stay, and what that means."""
+"""`Pruning`: the splits that stay, with error and cost."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from budgetprune.forest import Forest
 
 @dataclass(frozen=True, eq=False)
 class Pruning:
-    """One answer to "which splits are worth what their features cost?", ready to become a forest.
+    """Pruning of a forest for one lambda.
 
     Attributes
     ----------
     unpruned : Forest
-        What was pruned.
+        The forest that was pruned.
     keep : bool array of shape (n_nodes,)
         The splits of `unpruned` that stay. (The paper's z marks the nodes that are leaves then.)
     lam : float
@@ -29,7 +29,7 @@ class Pruning:
         as the problem counts them.
     dual : float64 array of shape (n_incidences,), or None
         Multipliers (beta in the paper) that prove how good the pruning is.
-    report : whatever the solver has to tell, or None
+    report : report of the solver, or None
     """
 
     unpruned: Forest = field(repr=False)

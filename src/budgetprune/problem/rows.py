@@ -1,4 +1,4 @@
-"""Which rows reach which node: S_h of the paper, for all nodes at once."""
+"""Rows that reach each node (S_h of the paper), for all nodes at once."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def sides_of_threshold(
 
 @njit(cache=True)
 def partition_node(rows: NDArray[np.int32], is_left: NDArray[np.bool_], went_right: NDArray[np.int32]) -> int:
-    """Move the rows that go left to the front, each side in its old order; return how many these are::
+    """Move the rows that go left to the front, each side in its old order; return their number::
 
     rows   | rows of h                            |   before
            | rows of left(h)  | rows of right(h)  |   after
     """
     n_left = n_right = 0
     for q in range(rows.size):
-        # Written to both sides, kept on one: no branch that the processor could guess wrong.
+        # Written to both sides, kept on one: no branch to mispredict.
         rows[n_left] = went_right[n_right] = rows[q]
         n_left += is_left[q]
         n_right += not is_left[q]

@@ -1,4 +1,4 @@
-"""Add up, for every node, what the rows that reach it are: leaves first, then upwards."""
+"""Statistics of the rows that reach each node, summed from the leaves upwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate for what comes with rows: labels, targets and weights become arrays, or a clear error."""
+"""Validation of labels, targets and weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from budgetprune.utils.row_values import as_numbers, as_weights, one_per_row
 
 
 class Labels(NamedTuple):
-    """Labels or targets of some rows, and weights, as the user gave them under the names in messages."""
+    """Labels or targets of rows and their weights, as given, with their names for messages."""
 
     y: Any
     weight: Any
@@ -67,12 +67,12 @@ def check_for_loss(loss: str | None, target: NDArray[Any], weight: NDArray[np.fl
 
 
 def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Weigh the classes as the model did when it was trained, one weight per class.
+    """Class weights as in the model's training, one per class.
 
     ``"balanced"`` balances the rows at hand, whose classes are given by `number`; so does
     ``"balanced_subsample"``, because rows that no tree was grown on have no subsamples. What boosting
-    libraries have beside `class_weight` (`scale_pos_weight`, `is_unbalance`) is left out: whoever wants it
-    passes sample weights.
+    libraries have beside `class_weight` (`scale_pos_weight`, `is_unbalance`) is left out; pass sample
+    weights instead.
     """
     assert forest.classes is not None
     n_classes = forest.classes.size

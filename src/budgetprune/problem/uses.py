@@ -1,4 +1,4 @@
-"""Where a source is first needed on a path (u_tki of the paper), and which rows therefore acquire it."""
+"""First uses of sources on paths (u_tki of the paper), and the rows that acquire them there."""
 
 from __future__ import annotations
 

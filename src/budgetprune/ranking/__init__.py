@@ -1,4 +1,4 @@
-"""How good is a ranking? Measures for documents that are ranked within queries, and scorers for scikit-learn.
+"""Ranking measures for documents within queries, and scorers for scikit-learn.
 
 A pruned forest has few leaves, so many documents of a query get the same score. Their order would then be
 the order of the rows, and data sets often list the relevant documents first. So every measure here is the

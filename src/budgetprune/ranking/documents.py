@@ -1,4 +1,4 @@
-"""The gate for rows that belong to queries, and the mean over the queries."""
+"""Validation of rows that belong to queries, and the mean over queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Empty = Literal["skip"] | float
 
 @dataclass(frozen=True)
 class Documents:
-    """Rows that were found to fit together; queries are numbered in the order of their ids."""
+    """Validated rows; queries are numbered in the order of their ids."""
 
     query: NDArray[np.intp]
     relevance: NDArray[np.float64]
@@ -62,7 +62,7 @@ class Documents:
 
 
 def check_qid_given(qid: Any) -> None:
-    """Raise InvalidInputError if nobody said which query the documents belong to."""
+    """Raise InvalidInputError if the query ids are missing."""
     if qid is None:
         raise InvalidInputError(
             "documents are ranked within queries: pass qid=..., the query id of each row (in GridSearchCV "
@@ -94,7 +94,7 @@ def check_gain(gain: Any) -> Literal["exponential", "linear"]:
 
 
 def check_empty(empty: Any) -> Empty:
-    """Return what queries count as whose rankings are all equally good."""
+    """Return the value of queries whose rankings are all equally good."""
     if isinstance(empty, str) and empty == "skip":
         return "skip"
     if isinstance(empty, Real) and 0 <= float(empty) <= 1:

@@ -76,7 +76,7 @@ class RankingScorer:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Tell scikit-learn what this scorer requests."""
+        """Return the metadata requests of this scorer."""
         return self._routing(self._requests)
 
     def _routing(self, requests: Mapping[str, bool | str | None]) -> Any:
@@ -91,7 +91,7 @@ class RankingScorer:
 
 
 def predicted_relevance(estimator: Any, X: Any) -> NDArray[Any]:
-    """Return what a fitted model ranks documents by, one score per row.
+    """Return the ranking scores of a fitted model, one per row.
 
     For a classifier that is the relevance it expects, the sum over its classes of class times probability
     (with two classes the probability of the larger one, which ranks the same); for others, what they predict.

@@ -1,4 +1,4 @@
-"""Leaves refitted: what the trees that are left should answer, so that their sum is right."""
+"""Joint refit of the leaf values of a pruned forest."""
 
 from budgetprune.refit.refitting import Kind, Refit, check_kind, kinds_for, refit, refit_pruning
 from budgetprune.refit.sample import Sample

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """Where rows stop, and what they score there.
+    """Leaves of the rows, and the rows' scores.
 
     Attributes
     ----------

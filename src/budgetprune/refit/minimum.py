@@ -1,4 +1,4 @@
-"""What minimisers return, and what the gradient that they leave is measured by."""
+"""Result of a minimiser, and the scale of its remaining gradient."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Minimum(NamedTuple):
 
 
 def yardstick(leaves: Leaves, norm: float, pull: Array) -> float:
-    """Length of gradient that others are a share of: that of the old values, unless these are best already.
+    """Reference gradient norm: that of the old values, unless these are optimal already.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Shifts of the leaves, and what the objective does there."""
+    """Shifts of the leaves, with the objective and its derivatives."""
 
     shift: Array
     scores: Array
@@ -110,14 +110,14 @@ class Objective:
             return Value(dot(self.weight, by_row) + penalty, noise)
 
     def at(self, shift: Array, scores: Array, value: Value) -> Point:
-        """Look around at a point with a finite value."""
+        """Compute derivatives at a point with a finite value."""
         by_row = self.loss.derivatives(scores, self.target)
         gradient = self.ridge * shift
         self.leaves.add_sums(self.weight[:, np.newaxis] * by_row.gradient, gradient)
         return Point(shift, scores, value, by_row, gradient, length(gradient))
 
     def step(self, here: Point, accuracy: float) -> Point | None:
-        """Go a Newton step, or as much of it as lowers the objective; None if nothing does."""
+        """Take a Newton step, shortened until it lowers the objective; None if none does."""
         step = conjugate_gradients(self.hessian(here), -here.gradient, self.diagonal(here.by_row), accuracy)
         slope, along = dot(here.gradient, step), self.leaves.scores(step)
         share = 1.0 if self.loss.is_quadratic else FARTHEST / max(FARTHEST, abs(along).max())

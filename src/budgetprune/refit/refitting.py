@@ -1,4 +1,4 @@
-"""`refit`: new values for the leaves that are left, found together."""
+"""`refit`: joint refit of the remaining leaves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Refit:
-    """A forest with refitted values, and how well they are fitted.
+    """Refitted forest, with convergence information.
 
     Attributes
     ----------
@@ -76,13 +76,12 @@ def refit(
     sample_weight: Any = None,
     tolerance: float = TOLERANCE,
 ) -> Refit:
-    """Choose the values of all leaves together, so that the *sum* of the trees answers well.
+    """Fit the values of all leaves jointly, to minimise the loss of the *sum* of the trees.
 
-    Each leaf of a forest answers for its own rows, as if it were alone; and pruning leaves fewer, larger
-    leaves. The new values make least the loss of the summed score on the rows given, plus ``ridge / 2`` times
-    the squared distance of the leaves' contributions to the score from the old ones. Inner nodes get the mean
-    of the leaves below them, weighted by the rows that stop there: the answer of a tree that is still
-    undecided.
+    Each leaf of a forest is fitted to its own rows alone, and a pruned forest has fewer, larger leaves. The
+    new values minimise the loss of the summed score on the given rows, plus ``ridge / 2`` times the squared
+    distance of the leaves' contributions to the score from the old ones. Inner nodes get the mean of the
+    leaves below them, weighted by the rows that stop there.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Labelled rows, and where they stop: routed once, then good for every pruning of the same forest."""
+"""Labelled rows, routed once for all prunings of the same forest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from budgetprune.utils.jit import njit
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows as a refit sees them: nothing of a row matters but its label, its weight and where it stops.
+    """Rows for a refit: label, weight and leaf in each tree.
 
     Attributes
     ----------

@@ -127,7 +127,7 @@ def best_answer(
         for k in range(answer.size):
             answer[k] += weight[i] * residual[i, k]
     stiffness = counted + ridge
-    if stiffness <= 0.0:  # no row, no ridge: nothing speaks against the old answer
+    if stiffness <= 0.0:  # no row, no ridge: keep the old value
         answer[:] = old
         return 0.0
     for k in range(answer.size):

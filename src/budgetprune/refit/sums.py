@@ -1,4 +1,4 @@
-"""Kernels between leaves and rows: what leaves add up to on each row, and what rows add up to in each leaf.
+"""Kernels that sum leaves over each row (Z x) and rows over each leaf (Z' r).
 
 These are the two halves of every gradient: if Z is the matrix of "row i stops at leaf l", scores are Z x, and
 gradients are Z' r. Z is never built; `stop[t, i]` says where row i stops in tree t. Both kernels *add to* an

@@ -1,4 +1,4 @@
-"""Which row an incidence is about, for solvers that go through uses one by one or through all incidences."""
+"""Rows and uses of incidences, for solvers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from budgetprune.problem import PruningProblem
 
 
 def first_rows(problem: PruningProblem) -> NDArray[np.int64]:
-    """Say where in ``problem.order.ravel()`` the rows of each use begin."""
+    """Offset in ``problem.order.ravel()`` of the rows of each use."""
     tree, node = problem.forest.tree_of_node[problem.use_node], problem.use_node
     return tree.astype(np.int64) * problem.n_examples + problem.row_start[node]
 

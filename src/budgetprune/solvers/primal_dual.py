@@ -1,4 +1,4 @@
-"""`primal-dual`: the paper's Algorithm 1, which prunes tree by tree and lets the trees share prices."""
+"""`primal-dual`: the paper's Algorithm 1, which prunes each tree separately and shares prices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE = 3
 
 @dataclass(frozen=True, eq=False)
 class PrimalDualReport:
-    """How the solver got where it is.
+    """Report of the primal-dual solver.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ def solve(
 
 
 class _Search:
-    """The state of the iterations: what the trees pay and use, and the best bound and pruning so far."""
+    """State of the iterations: payments and usage of the trees, best bound and pruning so far."""
 
     def __init__(self, problem: PruningProblem, lam: float) -> None:
         n_nodes = problem.forest.n_nodes

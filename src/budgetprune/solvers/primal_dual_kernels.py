@@ -1,4 +1,4 @@
-"""Kernels of the primal-dual solver: trees prune themselves, and share the prices of what they use.
+"""Kernels of the primal-dual solver: pruning of single trees, and sharing of prices.
 
 Trees run in parallel where trees are pruned, sources where prices are shared. No two threads add to the same
 number, so every sum has one order: the same input gives the same bits, with any number of threads.

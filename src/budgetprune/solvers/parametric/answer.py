@@ -1,4 +1,4 @@
-"""From levels of blocks back to nodes and incidences of the pruning problem."""
+"""Conversion of block levels to nodes and incidences of the pruning problem."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def settle_neutral(
 
 
 def incidence_flow(problem: PruningProblem, closure: Closure, net: Network) -> NDArray[np.float64]:
-    """What each incidence pays: the dual solution that the flow is, one number per incidence."""
+    """Dual solution from the flow: one number per incidence."""
     number, _ = number_pairs(problem, closure.top)
     beta = np.zeros(problem.n_incidences)
     scatter_flow(

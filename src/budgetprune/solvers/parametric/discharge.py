@@ -1,4 +1,4 @@
-"""Push-relabel on blocks: move what waits towards the sink, first come first served.
+"""Push-relabel on blocks: move excess towards the sink, in first-in, first-out order.
 
 A pair never holds anything. What a block sends to a full pair pushes out as much of another block's flow, so
 one step crosses two arcs:
@@ -107,7 +107,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
     if n_waiting == 0:
         return False
     work = 0
-    ceiling = top  # nobody above reaches the sink
+    ceiling = top  # no block above reaches the sink
     while n_waiting > 0 and work < limit:
         u = queue[head]
         head = head + 1 if head + 1 < queue.size else 0

@@ -1,4 +1,4 @@
-"""From a pruning problem to a closure problem in integers: what is decided anyway, and what is not."""
+"""Conversion of a pruning problem to an integer closure problem, with trivial decisions removed."""
 
 from __future__ import annotations
 

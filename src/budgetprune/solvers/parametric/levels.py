@@ -1,4 +1,4 @@
-"""Divide and conquer over levels: which blocks are worth keeping up to which price?
+"""Divide and conquer over levels: the critical level of each block.
 
 A slice is a set of blocks and pairs whose critical levels lie in one interval. At the level where keeping all
 of it is worth exactly as much as keeping nothing, either nothing of it is worth more: then that level is
@@ -58,7 +58,7 @@ Choice = Callable[[float, float, float, float, float], float | None]
 
 @dataclass(frozen=True)
 class Levels:
-    """What a run found out, per block.
+    """Result of a run, per block.
 
     Attributes
     ----------

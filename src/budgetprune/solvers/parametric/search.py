@@ -1,4 +1,4 @@
-"""Breadth-first search from the sink: how far is every block from a place that can absorb something?
+"""Breadth-first search from the sink: the distance of every block.
 
 A block can pass something on to another one through a pair to which that one sends something, as its child,
 or as its parent if it sends something there. Each layer of the search first marks the pairs that its blocks
@@ -79,7 +79,7 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
         else:
             mark_shared(net, queue[head:n], layer, finds)
     if n == blocks.size:
-        # Everybody has a height, so the search stopped early: suppliers of the other pairs are in this layer.
+        # All have a height, so the search stopped early: suppliers of the other pairs are in this layer.
         for k in range(pairs.size):
             if net.pair_height[pairs[k]] == UNREACHED:
                 net.pair_height[pairs[k]] = layer

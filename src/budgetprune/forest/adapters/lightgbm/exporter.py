@@ -1,4 +1,4 @@
-"""Back to LightGBM: a booster whose trees hold only the nodes that are left."""
+"""Export to LightGBM: a booster whose trees hold only the remaining nodes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def to_lightgbm(forest: Forest) -> Any:
     trees = _write_trees(forest, text)
     header = {**text.header, "tree_sizes": " ".join(str(len(tree)) for tree in trees)}
     head = "\n".join(f"{key}={entry}" if entry else key for key, entry in header.items() if key)
-    # What features were worth is worked out anew by whoever reads the trees.
+    # Feature importances are recomputed when the trees are read.
     parameters, pandas_categorical = (
         written[max(written.rfind(f"\n{section}:"), 0) :] for section in ("parameters", "pandas_categorical")
     )
@@ -114,7 +114,7 @@ def _hessians(text: ModelText) -> NDArray[np.float64]:
 
 
 def _base_in_trees(forest: Forest) -> NDArray[np.float64]:
-    """What to add to each tree's answers, since LightGBM has no base score: the first tree of each output."""
+    """Base score added to the first tree of each output, since LightGBM has no base score."""
     share = np.zeros(forest.n_trees)
     if forest.divisor == 1.0:
         share[: forest.n_outputs] = forest.base

@@ -151,7 +151,7 @@ def _around_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
 def _missing_values(
     threshold: NDArray[np.float64], decision: NDArray[np.int64], by_threshold: NDArray[np.bool_]
 ) -> tuple[Literal["nan", "nan-or-zero"], NDArray[np.bool_]]:
-    """What counts as missing, and whether it goes left.
+    """Values that count as missing, and whether they go left.
 
     In LightGBM each split has its own notion of missing: NaN; or NaN and zero; or none, and then NaN is zero.
     A category that is missing goes right.
@@ -191,7 +191,7 @@ def _categories(known: list[list[Any]] | None, text: ModelText) -> tuple[tuple[A
 
     LightGBM lists them without saying for which columns. They are those that it was told to treat as
     categories, unless their number differs (ordered categories are mere numbers to it), or numbers occur that
-    the list does not have; then nobody knows, and rows have to come with numbers.
+    the list does not have; then the numbering is unknown, and rows must hold numbers.
     """
     if not known:
         return None

@@ -1,4 +1,4 @@
-"""What the scores of a LightGBM model mean."""
+"""LightGBM objectives: link, label rule and loss of the scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from budgetprune.forest.adapters.lightgbm.text import ModelText
 
 
 class Objective(NamedTuple):
-    """What scores mean, by the name that LightGBM gives to what it makes small."""
+    """Meaning of the scores for one LightGBM objective."""
 
     name: str
     link: Literal["identity", "logistic", "softmax", "exp"]
@@ -47,7 +47,7 @@ _OBJECTIVES = {
 
 
 def read_objective(text: ModelText) -> Objective:
-    """What the model's scores mean; refuse what no `Forest` can say."""
+    """Return the model's objective; raise if a `Forest` cannot represent it."""
     name, *settings = text.header.get("objective", "").split(" ")
     if name not in _OBJECTIVES or "sqrt" in settings:
         raise UnsupportedModelError(

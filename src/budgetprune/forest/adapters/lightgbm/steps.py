@@ -1,4 +1,4 @@
-"""What LightGBM's leaves tell of the steps that its trees took: base score, inner values and gains.
+"""Base score, inner values and gains, derived from LightGBM's leaves.
 
 A leaf answers with a shrunken Newton step, v = -eta G / (H + lambda), and the model text has v and H of every
 leaf to the last digit. So G is known at leaves, adds up at inner nodes, and gives them their own step and
@@ -80,7 +80,7 @@ def find_steps(text: ModelText, trees: Trees, objective: str) -> Steps:
         error = np.abs(value - recorded)[is_inner]
         if np.all(error <= _WRITTEN * np.abs(trees.value[is_inner]) + 1e-9 * np.abs(value).max()):
             return Steps(base, value, gain)
-        is_newton = False  # somebody has changed the leaves (`refit`, `set_leaf_output`)
+        is_newton = False  # the leaves were changed after training (`refit`, `set_leaf_output`)
     if is_newton:
         return Steps(base, recorded, None)
     return Steps(base, mean_of_leaves(trees.right, recorded[:, np.newaxis], trees.n_rows)[:, 0], None)

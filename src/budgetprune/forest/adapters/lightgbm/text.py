@@ -55,7 +55,7 @@ class Nodes(NamedTuple):
 
 
 class ModelText(NamedTuple):
-    """What the text of a model says."""
+    """Parsed model text."""
 
     header: dict[str, str]
     parameters: dict[str, str]

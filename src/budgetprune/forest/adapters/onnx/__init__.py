@@ -9,7 +9,7 @@ from budgetprune.forest.registry import exporter
 
 @exporter("onnx")
 def export(forest: Any, name: str) -> Any:
-    """Turn a forest into an ONNX model; the package onnx is imported here, since it is optional."""
+    """Convert a forest to an ONNX model; the optional package onnx is imported here."""
     try:
         from budgetprune.forest.adapters.onnx.exporter import to_onnx
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""To ONNX: any forest as a graph that onnxruntime, and so nearly any platform, can run."""
+"""Export to ONNX: a forest as a graph for onnxruntime."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _check_expressible(forest: Forest) -> None:
 
 
 def _splits(forest: Forest) -> dict[str, Any]:
-    """The attributes that say where rows go; nodes are numbered within their trees."""
+    """Attributes of the splits; nodes are numbered within their trees."""
     shift = forest.tree_start[forest.tree_of_node]
     missing_left = forest.missing_left if forest.missing == "nan" else np.zeros_like(forest.missing_left)
     return {
@@ -89,7 +89,7 @@ def _splits(forest: Forest) -> dict[str, Any]:
 
 
 def _answers(forest: Forest) -> dict[str, Any]:
-    """The attributes that say what leaves add to which output."""
+    """Attributes of the leaves: their values and outputs."""
     leaf = np.flatnonzero(~forest.is_split)
     output = forest.tree_output[forest.tree_of_node[leaf]]
     feeds_all = output < 0
@@ -109,7 +109,7 @@ def _answers(forest: Forest) -> dict[str, Any]:
 
 
 class _Tail:
-    """What comes after the sums: the divisor, the link, and the rule for labels."""
+    """Operators after the sums: divisor, link and label rule."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []

@@ -1,4 +1,4 @@
-"""What the importers of all of scikit-learn's ensembles do alike."""
+"""Shared code of the importers for scikit-learn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_fitted(model: Any) -> None:
 
 
 def about_model(model: Any) -> dict[str, Any]:
-    """The fields of Forest that every fitted estimator tells under the same names."""
+    """Fields of Forest that all fitted estimators provide under the same names."""
     return {
         "n_features": model.n_features_in_,
         "feature_names": tuple(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None,

@@ -1,4 +1,4 @@
-"""Back to scikit-learn: an ordinary estimator whose trees hold only the nodes that are left."""
+"""Export to scikit-learn: an estimator whose trees hold only the remaining nodes."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def to_sklearn(forest: Forest) -> Any:
     model = _copy_except(origin, old, new)
     for name in _STALE:
         model.__dict__.pop(name, None)
-    for name in _STALE_PER_ROUND:  # whoever boosts on from here (warm_start) needs their lengths
+    for name in _STALE_PER_ROUND:  # further boosting (warm_start) needs their lengths
         if name in model.__dict__:
             setattr(model, name, np.full_like(getattr(model, name), np.nan))
     return model
 
 
 def _check_expressible(forest: Forest) -> float:
-    """Refuse what the origin's class cannot do; return what it must multiply the values by to do the rest."""
+    """Raise if the origin's class cannot represent the forest; return the factor for its values."""
     origin = forest.origin
     library = type(origin).__module__.partition(".")[0]
     kind = type(origin).__name__

@@ -1,4 +1,4 @@
-"""Categories in scikit-learn's histogram-based gradient boosting: how it numbers them, and which go left."""
+"""Category numbering and sets in scikit-learn's histogram-based gradient boosting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def turned(table: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class Encoding(NamedTuple):
-    """How an ensemble's own preprocessing makes features of columns, and numbers of categories."""
+    """Mapping of columns to features, and of categories to numbers, by an ensemble's preprocessing."""
 
     columns: NDArray[np.intp]  # which column of X each feature of the trees is
     numbers: dict[int, NDArray[np.int64]]  # of a column: the number in a Forest of each category it has

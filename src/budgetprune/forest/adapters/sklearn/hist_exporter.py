@@ -1,4 +1,4 @@
-"""Back to scikit-learn's histogram-based gradient boosting: one of its trees, with what is left of it."""
+"""Export of a tree to scikit-learn's histogram-based gradient boosting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what XGBoost wrote down, before any of it is used as an index or a size."""
+"""Checks of XGBoost's JSON before any of it is used as an index or a size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Back to XGBoost: an ordinary Booster whose trees hold only the nodes that are left."""
+"""Export to XGBoost: a Booster whose trees hold only the remaining nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How XGBoost writes a model down, and which models we understand: the one place that knows, both ways."""
+"""XGBoost's JSON format and the supported models, for import and export."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PROBABILITY_MARGIN = np.float32(1e-6)
 
 
 class Objective(NamedTuple):
-    """What the scores of a model mean, what it was trained to make small, and what its base score is."""
+    """Objective of a model: link, loss and base score."""
 
     link: Literal["identity", "logistic", "softmax", "exp"]
     loss: str | None
@@ -96,7 +96,7 @@ class SavedModel:
 
 
 def read_model(model: Any) -> SavedModel:
-    """Let XGBoost write a fitted model down, and refuse what we would not predict as its `predict` does.
+    """Save a fitted model as JSON; raise if a Forest would not predict as its `predict` does.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def _check_objective(model: Any, name: str) -> Objective:
             "number, which budgetprune does not know. If its targets are classes, train an XGBClassifier, or "
             "a Booster with 'binary:logistic' or 'multi:softprob': they grow the same trees."
         )
-    # A booster that was trained with somebody's own function names the objective it would have had else.
+    # A booster trained with a custom objective still names its default objective.
     return objective._replace(loss=None) if is_custom else objective
 
 
@@ -233,7 +233,7 @@ def _base(learner: dict[str, Any], objective: Objective, n_outputs: int) -> NDAr
 
 
 def _cut_to_best_round(model: Any, ensemble: dict[str, Any]) -> None:
-    """Forget the rounds after the best one where `predict` does: a plain Booster uses all of its trees."""
+    """Drop the rounds after the best one where `predict` does: a plain Booster uses all of its trees."""
     best = getattr(model, "best_iteration", None) if hasattr(model, "get_booster") else None
     if best is not None:
         check_model(best >= 0, f"its best round is {best}")

@@ -1,4 +1,4 @@
-"""What XGBoost's inner nodes answer and what its splits are worth, from what it records of them.
+"""Values of XGBoost's inner nodes and gains of its splits, derived from its records.
 
 Of a node with gradient sum G and hessian sum H, XGBoost records H; at a split the best answer without
 shrinkage, w = -G / (H + l), and what the split gains, G^2 / (H + l) of both children minus that of the node;
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 
 class Records(NamedTuple):
-    """What XGBoost wrote down of each node, trees in pre-order."""
+    """XGBoost's records of each node, trees in pre-order."""
 
     tree_start: NDArray[np.int64]
     left: NDArray[np.int32]
@@ -49,7 +49,7 @@ class Records(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How the trees were grown: what explains their records."""
+    """Training parameters inferred from the records."""
 
     shrinkage: Array  # eta of each tree, NaN for a single leaf
     gradient: Array  # G of each node
@@ -134,7 +134,7 @@ def _grown_with(records: Records, penalty: float) -> Growth:
 
 
 def _agree(whole: Array, one: Array, other: Array) -> NDArray[np.bool_]:
-    """Is the whole the sum of its parts, up to rounding? A NaN is no agreement."""
+    """Whether the whole is the sum of its parts, up to rounding; False for NaN."""
     size = np.abs(whole) + np.abs(one) + np.abs(other)
     return np.asarray(np.abs(whole - one - other) <= _TOLERANCE * size)
 
