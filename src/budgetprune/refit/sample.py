@@ -69,7 +69,7 @@ class Sample:
         )
 
     def leaves(self, pruning: Pruning, forest: Forest | None = None) -> Leaves:
-        """Where the rows stop in a pruning of the forest, or in `forest`, a copy of it with other values."""
+        """Leaves of the rows in a pruning of the forest, or in `forest`, a copy of it with other values."""
         self._check_same_trees(pruning.unpruned)
         stays, last = last_node_left(pruning.keep, self.forest.parent)
         number = np.cumsum(stays, dtype=np.int32) - np.int32(1)

@@ -122,7 +122,7 @@ def prune_trees(
 def price_per_weight(
     s: int, uses: Uses, weight: NDArray[np.float64], level: NDArray[np.int16], bill: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """What one unit of weight pays for each row's pair with source s, and the bill of all levels."""
+    """Payment per unit of weight for each row's pair with source s, and the bill of all levels."""
     n_rows = uses.row_weight.size
     total, highest = np.zeros(n_rows), np.zeros(n_rows, dtype=np.int16)
     for k in range(uses.source_start[s], uses.source_start[s + 1]):

@@ -170,7 +170,7 @@ def list_arcs(
 
 
 class BlockUses(NamedTuple):
-    """What blocks use for the first time: a range of uses, each by the same range of a tree's rows."""
+    """First uses of blocks: a range of uses, each by the same range of a tree's rows."""
 
     start: NDArray[np.int64]
     stop: NDArray[np.int64]

@@ -24,7 +24,7 @@ COST_OF_ASKING = 8
 
 
 class Finds(NamedTuple):
-    """What each thread found in a layer: one row per thread."""
+    """Blocks and pairs found in a layer: one row per thread."""
 
     found: NDArray[np.int32]  # blocks
     n_found: NDArray[np.int64]

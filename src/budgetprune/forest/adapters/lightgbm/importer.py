@@ -217,5 +217,5 @@ def _is_hashable(category: Any) -> bool:
 
 
 def _n_categories(info: str) -> int:
-    """How many categories have a number; a range "[low:high]" and "none" are not about categories."""
+    """Number of numbered categories; a range "[low:high]" and "none" describe other features."""
     return 1 + max(int(c) for c in info.split(":")) if info[0] not in "[n" else 0

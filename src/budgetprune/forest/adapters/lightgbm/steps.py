@@ -64,7 +64,7 @@ def find_steps(text: ModelText, trees: Trees, objective: str) -> Steps:
     ----------
     text : the model
     trees : its trees in pre-order
-    objective : what LightGBM calls what it made small
+    objective : LightGBM's name of the training loss
     """
     # What says how much a leaf counts among others: rows where leaves are medians, curvature else.
     is_newton = objective not in RENEWED and trees.hessian.any()

@@ -211,7 +211,7 @@ def _nodes(columns: dict[str, list[str]], n_leaves: NDArray[np.int64], start: ND
 
 
 def _sizes(lines: list[str]) -> NDArray[np.int64]:
-    """How many numbers each line has; LightGBM writes one space between two."""
+    """Number of values in each line; LightGBM separates them by one space."""
     return np.array([line.count(" ") + 1 if line else 0 for line in lines], dtype=np.int64)
 
 

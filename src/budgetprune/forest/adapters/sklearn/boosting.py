@@ -60,7 +60,7 @@ def _base(model: Any) -> NDArray[np.float64]:
 
 
 def _gains(mean: NDArray[np.float64], fields: dict[str, Any], learning_rate: float) -> NDArray[np.float64]:
-    """How much each split lowers half the squared error, per unit of the weight its tree was grown on.
+    """Decrease of half the squared error by each split, per unit of its tree's training weight.
 
     A node's value before it is shrunken is the mean of its residuals, so the error that children explain and
     their parent does not is their spread around its mean.

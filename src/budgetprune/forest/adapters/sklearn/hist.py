@@ -83,7 +83,7 @@ def _read_nodes(predictor: Any) -> NDArray[Any]:
 
 
 def _values_and_gains(model: Any, planted: Planted) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """What nodes answer, leaves and splits on one scale; and what splits gain, if that is recorded.
+    """Values of leaves and splits on one scale, and gains of splits if recorded.
 
     A root holds 0, and its gain is counted from there: so scikit-learn grows trees. The sum of gradients at
     the root is 0 in the first round and small later, so that no constant is much better than 0.

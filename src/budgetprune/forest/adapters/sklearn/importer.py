@@ -108,7 +108,7 @@ def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None 
 
 
 def _values(tree: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
-    """What each node answers; a class that the tree has never seen gets probability 0."""
+    """Value of each node; a class missing from the tree's sample gets probability 0."""
     own: NDArray[np.float64] = tree.tree_.value[:, 0, :]
     if classes is None:
         return own

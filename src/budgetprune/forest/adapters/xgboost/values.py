@@ -70,7 +70,7 @@ def recover_growth(records: Records, saved: SavedModel) -> Growth:
 
 
 def node_values(records: Records, growth: Growth) -> Array:
-    """What each node answers, of shape (n_nodes,): shrunken optima, or means of leaves if these don't fit."""
+    """Value of each node, of shape (n_nodes,): shrunken optima, or means of leaves if these do not fit."""
     n_nodes = np.diff(records.tree_start)
     factor = np.repeat(growth.shrinkage, n_nodes)
     is_explained = np.repeat(growth.explains_values, n_nodes)
@@ -81,7 +81,7 @@ def node_values(records: Records, growth: Growth) -> Array:
 def recorded_gains(
     records: Records, growth: Growth, saved: SavedModel, value: Array, first_output: int
 ) -> Array | None:
-    """By how much each split lowers the training loss, per unit of training weight; None if that is unknown.
+    """Decrease of the training loss by each split, per unit of training weight; None if unknown.
 
     Not the gains that XGBoost writes down: they are those of full steps, penalised, and with its own idea of
     curvature. G v + H v^2 / 2 is what other rows are measured by, too.
@@ -153,7 +153,7 @@ def _penalty(records: Records) -> float:
 
 
 def _excess_curvature(saved: SavedModel) -> float:
-    """By what factor XGBoost's hessians exceed the second derivatives of the loss, to take shorter steps."""
+    """Factor by which XGBoost's hessians exceed the second derivatives of the loss, for shorter steps."""
     if saved.objective.loss == "softmax":
         return 2.0
     if saved.objective.loss == "poisson":
