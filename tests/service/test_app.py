@@ -155,7 +155,7 @@ def test_an_error_of_our_own_has_the_same_shape(monkeypatch):
 
     monkeypatch.setattr(BudgetPredictor, "step", broken)
     response = ask(create_app(predictor("averaged")), "POST", "/v1/step", json={"values": {}})
-    check_refused(response, 500, "error of the service itself")
+    check_refused(response, 500, "internal error")
     assert "secret" not in response.text
 
 

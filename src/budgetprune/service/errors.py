@@ -54,7 +54,7 @@ def refuse_in_one_shape(app: FastAPI) -> None:
         return refusal(NOT_JSON, "the request ended too early.", "body")
 
     async def broken(_request: Request, _error: Exception) -> Response:
-        return refusal(500, "an error of the service itself; its log says more.")
+        return refusal(500, "internal error; see the log of the service.")
 
     app.add_exception_handler(RefusedError, refused)
     app.add_exception_handler(HTTPException, by_router)

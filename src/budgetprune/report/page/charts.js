@@ -1,4 +1,4 @@
-// Charts that Plotly draws: how they look, and the histogram of residuals. Colours are those of the style sheet.
+// Plotly layout and the histogram of residuals. Colours come from the style sheet.
 
 const chartConfig = { displayModeBar: false, responsive: false, scrollZoom: false, doubleClick: false };
 
@@ -31,14 +31,14 @@ function label(text, x, y, more = {}) {
   };
 }
 
-// What chance does in 19 of 20 samples of rows.
+// Factor of a 95 % interval.
 const twoSigma = 1.96;
 const costsOf = (points, counting) => points.map((point) => point[counting].cost);
 const scoresOf = (points, counting) => points.map((point) => height(point[counting].score));
 // Shares are drawn in per cent, so that axes write them as the text does.
 const height = (score) => (isAccuracy ? 100 * score : score);
 
-// Where the error bar of a point ends; no share is above all or below nothing.
+// Ends of a point's error bar; shares are clipped to [0, 1].
 function ends({ score, score_error: error }) {
   const [low, high] = [score - twoSigma * error, score + twoSigma * error];
   return (isAccuracy ? [Math.max(low, 0), Math.min(high, 1)] : [low, high]).map(height);

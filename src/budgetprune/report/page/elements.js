@@ -1,7 +1,7 @@
 // Small helpers. Text only ever enters the page as text, never as markup.
 
 const S = JSON.parse(document.getElementById("summary").textContent);
-// What all points are compared with, and its numbers.
+// Reference point of all comparisons, and its numbers.
 const whole = S.points[S.points.length - 1];
 const compared = whole.full ?? whole.decided;
 const isAccuracy = S.task === "classification";
@@ -40,7 +40,7 @@ const tied = (text) => text.replace(/ %/g, "\u00a0%").replace(/± /g, "±\u00a0"
 const withUnit = (text) => (S.unit ? `${text} ${S.unit}` : text);
 const capitalised = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-// Plotly reads a little markup in its texts; what comes from data must not be markup.
+// Plotly interprets some markup in text; escape text from data.
 const literal = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

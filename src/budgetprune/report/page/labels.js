@@ -1,4 +1,4 @@
-// Names beside what they name, where they cover least: no legend to look up.
+// Direct labels instead of a legend, placed where they overlap least.
 
 // Where a label can be, seen from its point: shares of its own width and height, and a distance.
 const sides = [

@@ -34,7 +34,7 @@ function redraw() {
   });
 }
 
-// The slider says where it is; what that means is read out once it rests.
+// Screen readers announce the slider's position at once, and its description when it stops.
 function say() {
   clearTimeout(announcement);
   announcement = setTimeout(() => {

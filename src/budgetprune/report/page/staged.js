@@ -1,4 +1,4 @@
-// Panels of a staged model: stages, what the next one would save, sources, single rows.
+// Panels of a staged model: stages, value of the next stage, sources, example rows.
 
 const wordsShown = ["verdict", "stages", "next", "bought", "wrong", "use"];
 const onPaper = { curve: ["670px", "340px"], residuals: ["670px", "190px"] };

@@ -1,4 +1,4 @@
-// Runs before anything is drawn, so that nobody sees the other theme first.
+// Runs before the first paint, to avoid a flash of the other theme.
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 let chosenTheme = null;
 
