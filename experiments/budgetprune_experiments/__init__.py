@@ -1,4 +1,4 @@
-"""The paper's experiments, and more in their manner, each run by ``budgetprune reproduce NAME``."""
+"""The paper's experiments and further ones, each run by ``budgetprune reproduce NAME``."""
 
 from __future__ import annotations
 

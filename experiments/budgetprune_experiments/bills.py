@@ -1,4 +1,4 @@
-"""What a method answers and charges within a budget: chosen on V, reported on patients it has never seen."""
+"""Scores and costs of methods within budgets: chosen on V, reported on test patients."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from budgetprune_experiments.forest_methods import grown
 from budgetprune_experiments.our_methods import Decided, fitted
 from budgetprune_experiments.patients import Diagnosis
 
-# The setting that each method is compared at: the cheapest that V takes for as good as the forest.
+# Setting at which methods are compared: the cheapest that is as good as the forest on V.
 AS_GOOD = "as good as the forest"
-# Averages of costs are rounded.
+# Tolerance for rounding of average costs.
 ROUNDING = 1e-9
 
 
 def whole_forest(contest: Contest) -> Iterator[Point]:
-    """The forest as it is; grown again on T and V, like every rival."""
+    """The unpruned forest; refitted on T and V, like every baseline."""
     model = PlainForest(FrozenEstimator(grown(contest)), costs=contest.costs)
 
     def again() -> Any:
@@ -43,7 +43,7 @@ def whole_forest(contest: Contest) -> Iterator[Point]:
 def ours(contest: Contest, budgets: Sequence[float], **settings: Any) -> Iterator[Point]:
     """Our estimator for each budget; what `settings` leave open is chosen inside V.
 
-    First for a budget that buys everything, whose choices serve all others; then for each by itself.
+    First for a budget that covers everything, whose choices serve all others; then for each separately.
     """
     general = fitted(contest, grown(contest), max(budgets), **settings)
     for budget in budgets:
@@ -54,7 +54,7 @@ def ours(contest: Contest, budgets: Sequence[float], **settings: Any) -> Iterato
 
 def _point(model: Any, budget: str) -> Point:
     tradeoff, full_cost = model.tradeoff_, model.path_.at(lam=model.lambda_).cost
-    # Cross-fitted, because all of V refits the leaves in the end.
+    # Cross-fitted, because the final leaves are refitted on all of V.
     score = float(np.interp(full_cost, tradeoff.full_cost[::-1], tradeoff.score[::-1]))
     answers = Decided(model) if model.counting == "decided" else model
     setting = f"budget {budget}: {model.choices_!r}"
@@ -62,14 +62,14 @@ def _point(model: Any, budget: str) -> Point:
 
 
 def as_good_as(base: str) -> str:
-    """The setting that is as good as one of the base forests, and made from it."""
+    """Name of the setting that is as good as one of the base forests, and made from it."""
     return f"{AS_GOOD}: {base}"
 
 
 def tune(
     curve: Callable[[Contest], Iterator[Point]], contests: Mapping[str, Contest]
 ) -> dict[str, list[Point]]:
-    """All settings of a method for each base forest of one split."""
+    """Evaluate all settings of a method for each base forest of one split."""
     points = {}
     for name, contest in contests.items():
         contest.deadline = Deadline(contest.seconds)
@@ -96,13 +96,13 @@ def choose(
 
 
 def best_within(points: Iterable[Point], budget: float) -> Point | None:
-    """The best on V that costs no more there; of equals the cheapest."""
+    """Best point on V within the budget; the cheapest on ties."""
     affordable = [point for point in points if point.cost <= budget * (1 + ROUNDING)]
     return max(affordable, key=lambda point: (point.score, -point.cost), default=None)
 
 
 def cheapest_reaching(points: Sequence[Point], score: float) -> Point:
-    """The cheapest that is as good on V; if there is none, the best."""
+    """Cheapest point on V that reaches the score; if there is none, the best."""
     good = [point for point in points if point.score >= score]
     if not good:
         return max(points, key=lambda point: (point.score, -point.cost))
@@ -114,7 +114,7 @@ def cheapest_reaching(points: Sequence[Point], score: float) -> Point:
 
 @dataclass(frozen=True, eq=False)
 class Bill:
-    """Answers for the test rows of one split, and what was bought for them."""
+    """Predictions for the test rows of one split, and the sources acquired for them."""
 
     point: Point
     y: NDArray[Any]
@@ -146,10 +146,10 @@ def bills(
     """
     settings: dict[str, list[Bill]] = {}
     seconds, n_tried = 0.0, 0
-    # What base forests share, the first one knows.
+    # The first contest has what base forests share.
     firsts = [next(iter(contests.values())) for contests in folds]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BudgetWarning)  # small budgets may buy nothing, and that is shown
+        warnings.simplefilter("ignore", BudgetWarning)  # small budgets may buy nothing, which the table shows
         for contests, first in zip(folds, firsts, strict=True):
             clock = Deadline(np.inf)
             points = tune(method.curve, contests)
@@ -172,7 +172,7 @@ def bills(
         "n_test": sum(len(first.split.test) for first in firsts),
     }
     reported = partial(_record, common=common, diagnosis=diagnosis, names=names)
-    # What one split cannot afford has no average.
+    # No average if one split has no setting within the budget.
     return [reported(setting, some) for setting, some in settings.items() if len(some) == len(folds)]
 
 

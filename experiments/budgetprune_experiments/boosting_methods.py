@@ -1,4 +1,4 @@
-"""Boosted trees: rivals that pay for features while they are grown, and ours, which prune what these grow."""
+"""Boosted trees: baselines grown with feature costs, and our pruning of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from budgetprune_experiments.contest import Contest, Point, coarse_to_fine
 from budgetprune_experiments.grids import BoostingGrid
 from budgetprune_experiments.our_methods import fitted_points
 
-# Shares of a booster's full cost at which our choices are made; deciding early saves about half of it.
+# Shares of a booster's full cost used as budgets; early decisions save about half of it.
 DECIDED_SHARES = (0.5, 0.25)
 
 Train = Callable[[Any, float, int], Any]
@@ -42,7 +42,7 @@ def cegb(contest: Contest, penalty: str) -> Iterator[Point]:
 
 
 def decided_booster(contest: Contest) -> Iterator[Point]:
-    """What CEGB grows with mild costs, pruned by us, its leaves refitted, and decided early."""
+    """CEGB with low costs, pruned by us, with refitted leaves and early decisions."""
     for name, model, cost in grown_boosters(contest):
         for share in contest.deadline.within(DECIDED_SHARES):
             yield from fitted_points(
@@ -51,7 +51,7 @@ def decided_booster(contest: Contest) -> Iterator[Point]:
 
 
 def grown_boosters(contest: Contest) -> Iterator[tuple[str, Any, float]]:
-    """What CEGB grows on T with lazy costs: in words, the model, and its average cost on V."""
+    """CEGB models trained on T with lazy costs: description, model, and average cost on V."""
     grid = contest.grids.lazy
     for weight, size in contest.deadline.within(_settings(grid)):
         make = partial(_train_cegb, contest, "lazy", grid, contest.split.train, weight, size)
@@ -61,14 +61,14 @@ def grown_boosters(contest: Contest) -> Iterator[tuple[str, Any, float]]:
 
 
 def mean_price(contest: Contest) -> float:
-    """What a feature costs on average if nothing is bought yet; 1 if all are free."""
+    """Average price of a feature if nothing is acquired yet; 1 if all are free."""
     return float(contest.costs.resolve(contest.split.train.X.shape[1], None).price_alone.mean()) or 1.0
 
 
 def _train_cegb(
     contest: Contest, penalty: str, grid: BoostingGrid, rows: Any, weight: float, size: int
 ) -> CEGBClassifier:
-    # What a feature costs once is worth it for all rows together.
+    # A coupled price is paid once for all rows.
     n_payers = len(rows) if penalty == "coupled" else 1
     return CEGBClassifier(
         penalty=penalty,  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ def _train_cegb(
 
 
 def after_rounds(contest: Contest, key: str, grid: BoostingGrid, train: Train) -> Iterator[Point]:
-    """Train a model for each weight and size, and see it after each number of rounds."""
+    """Train a model for each weight and size, and evaluate it after each number of rounds."""
     for weight, size in contest.deadline.within(_settings(grid), at_least=2):
         model = contest.shared((key, weight, size), partial(train, contest.split.train, weight, size))
         for n_rounds in grid.rounds:
@@ -100,6 +100,6 @@ def _trained_again(contest: Contest, key: str, train: Train, weight: float, size
 
 
 def _settings(grid: BoostingGrid) -> list[tuple[float, int]]:
-    """All weights, from coarse to fine, with the size that is the best guess; then with the others."""
+    """All weights, from coarse to fine, with the first size; then with the others."""
     weights = [grid.weights[k] for k in coarse_to_fine(np.arange(len(grid.weights)))]
     return [(weight, size) for size, weight in product(grid.sizes, weights)]

@@ -1,4 +1,4 @@
-"""Experiments that compare all methods on one data set: splits, prices and a forest in, curves out."""
+"""Base class of experiments that compare all methods on one data set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from budgetprune_experiments.tables import with_spread
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# A forest is as good as another if it errs this much more, at most.
+# Largest difference of error at which a forest counts as equally good.
 SAME = 0.005
 
 
@@ -37,14 +37,14 @@ class Comparison(Experiment):
 
     figure_size = (12.0, 5.6)
     seconds: ClassVar[float] = 40.0
-    # Costs at which the table shows scores; None spreads some over what the curves reach.
+    # Costs at which the table shows scores; None: spread over the range of the curves.
     costs_shown: ClassVar[tuple[float, ...] | None] = None
     cost_name: ClassVar[str] = "average feature cost"
-    # Whether costs differ so much that their ratios are what matters.
+    # Whether costs are compared on a logarithmic scale.
     by_ratio: ClassVar[bool] = False
-    # Where spreads are wide, not every point has an error bar.
+    # Every how many points an error bar is drawn.
     error_every: ClassVar[int] = 1
-    # What larger scores are better of; None: scores are shares of right answers, and errors are shown.
+    # Name of the score; None: scores are accuracies, and errors are shown.
     score_name: ClassVar[str | None] = None
     methods: ClassVar[Mapping[str, Method]] = METHODS
     method_names: ClassVar[tuple[str, ...]] = tuple(METHODS)
@@ -58,10 +58,10 @@ class Comparison(Experiment):
 
     @abstractmethod
     def split(self, seed: int, options: Options) -> Split:
-        """Divide the rows of one repetition; with `options.quick`, a few hundred that need no file."""
+        """Split the rows of one repetition; with `options.quick`, a few hundred that need no file."""
 
     def costs(self, split: Split) -> FeatureCosts:
-        """Price the features; labels of T and V may be used."""
+        """Return the feature costs; labels of T and V may be used."""
         return FeatureCosts()
 
     def forest(self, options: Options) -> Any:
@@ -69,7 +69,7 @@ class Comparison(Experiment):
         return entropy_forest(options)
 
     def grids(self, options: Options) -> Grids:
-        """Say what methods are tuned over."""
+        """Return the tuning grids."""
         return QUICK if options.quick else Grids()
 
     def measure(self, model: Any, rows: LabelledRows) -> float:
@@ -102,13 +102,13 @@ class Comparison(Experiment):
         return compete(self.methods[name], self._contest(seed, options))
 
     def _warm_up(self, options: Options) -> None:
-        """Let every method compile its kernels on tiny data: no one's time to tune goes into that."""
+        """Compile the kernels of every method on tiny data, so that tuning time excludes it."""
         for name in self.method_names:
             self._run(name, 0, replace(options, quick=True, paper=False))
         self.__dict__["_is_warm"] = True
 
     def _contest(self, seed: int, options: Options) -> Contest:
-        """One contest at a time is kept: parts come seed by seed, and its methods share what they can."""
+        """Contest of a seed, cached until the next seed, so that its methods share results."""
         known: tuple[Any, Contest] | None = self.__dict__.get("_known")
         if known is None or known[0] != (seed, options):
             split = self.split(seed, options)
@@ -130,7 +130,7 @@ class Comparison(Experiment):
     # --- What it found --------------------------------------------------------------------------------------
 
     def mean_curves(self, records: Sequence[Record]) -> dict[str, MeanCurve]:
-        """Average each method's curves over the seeds, at so many costs that numbers can be read off."""
+        """Average each method's curves over the seeds, on a fine grid of costs."""
         grouped = by_method(records)
         return {name: mean_curve(some, 400, by_ratio=self.by_ratio) for name, some in grouped.items()}
 
@@ -214,6 +214,6 @@ class Comparison(Experiment):
 
 
 def _spread_costs(curves: Sequence[MeanCurve]) -> list[float]:
-    """Four costs with two digits, from small to what the longest curve reaches."""
+    """Four costs with two digits, from small to the end of the longest curve."""
     most = max(float(curve.cost[-1]) for curve in curves)
     return [float(f"{share * most:.2g}") for share in (0.1, 0.2, 0.4, 0.7)]

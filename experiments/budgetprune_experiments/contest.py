@@ -1,4 +1,4 @@
-"""A contest of methods on one split: equal time to tune on V, then a look at the test rows."""
+"""Comparison of methods on one split: equal time to tune on V, then evaluation on test rows."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from budgetprune_experiments.records import undominated
 from budgetprune_experiments.split import Split
 
 Item = TypeVar("Item")
-# Rows whose labels a model is made of.
+# Rows whose labels a model was trained on.
 T, T_AND_V = "T", "T and V"
-# Points of a curve that are made, however long that takes.
+# Points of a curve that are computed regardless of the time limit.
 FEWEST_POINTS = 4
 
 
 class Deadline:
-    """A clock for one method; `seconds` may be infinite."""
+    """Time limit of one method; `seconds` may be infinite."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -44,13 +44,13 @@ class Deadline:
         return self.used >= self.seconds
 
     def charge(self, what: Hashable, seconds: float) -> None:
-        """Count time for something that another method has had made already, once."""
+        """Charge the time of a shared result computed for another method, once."""
         if what not in self._charged:
             self._start -= seconds
             self._charged.add(what)
 
     def within(self, items: Iterable[Item], at_least: int = 1) -> Iterator[Item]:
-        """Give items while there is time, and the first few in any case."""
+        """Yield items while there is time, and the first few in any case."""
         for k, item in enumerate(items):
             if k >= at_least and self.is_over:
                 return
@@ -59,19 +59,19 @@ class Deadline:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """One setting of a method, as V sees it.
+    """One setting of a method, evaluated on V.
 
     Attributes
     ----------
     setting : str
     cost, score : float
-        On validation rows that had no part in the model; cross-fitted where all of them had one.
+        On validation rows not used by the model; cross-fitted if all of them are used.
     model : callable
         Makes the model for test rows, with `acquisition_cost` and what the contest measures.
     again : callable or None
-        Makes it from T and V, once it is chosen; for methods that use no label of V otherwise.
+        Refits it on T and V, once it is chosen; for methods that use no label of V otherwise.
     trained_on : str
-        The rows whose labels `model` is made of.
+        Rows whose labels `model` was trained on.
     """
 
     setting: str
@@ -84,7 +84,7 @@ class Point:
 
 @dataclass(eq=False)
 class Contest:
-    """Rows, prices and a base forest that all methods share, and the clock of the one whose turn it is.
+    """Rows, prices and base forest shared by all methods, and the time limit of the current one.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Contest:
         The same for estimators that choose by themselves; None is accuracy.
     grids : Grids
     seconds : float
-        What each method may take to tune, and again to train what was chosen on more rows.
+        Time limit of each method for tuning, and again for refitting the chosen models.
     jobs : int
     """
 
@@ -121,9 +121,9 @@ class Contest:
         return self.split.seed
 
     def shared(self, key: Hashable, make: Callable[[], Item]) -> Item:
-        """Make something once for all methods that need it; each is charged the time it took.
+        """Compute a shared result once; each method that uses it is charged the time.
 
-        `make` must not ask for other shared things: these are asked for, and charged, before.
+        `make` must not request other shared results: these are requested, and charged, before.
         """
         if key in self._made:
             self.deadline.charge(key, self._made[key][1])
@@ -135,18 +135,18 @@ class Contest:
         return self._made[key][0]  # type: ignore[no-any-return]
 
     def on(self, model: Any, rows: LabelledRows) -> tuple[float, float]:
-        """Average cost and score of a model."""
+        """Compute average cost and score of a model."""
         return float(model.acquisition_cost(rows.X).mean()), self.measure(model, rows)
 
     def point(self, setting: str, model: Any, again: Callable[[], Any] | None = None) -> Point:
-        """Judge a model that no label of V had a part in."""
+        """Evaluate on V a model that uses no label of V."""
         cost, score = self.on(model, self.split.val)
         return Point(setting, cost, score, lambda: model, again)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to predict on a budget: its points come one by one, from coarse to fine, while there is time."""
+    """Prediction method: yields its points one by one, from coarse to fine, while there is time."""
 
     name: str
     curve: Callable[[Contest], Iterator[Point]]
@@ -154,14 +154,14 @@ class Method:
 
 
 def compete(method: Method, contest: Contest) -> list[Record]:
-    """Tune a method on V, and report what no other setting of it beats there on test rows.
+    """Tune a method on V, and report its undominated settings on test rows.
 
-    Models that were grown on T alone are grown again on T and V; ours use V to refit leaves. Both take no
-    longer than tuning may: what is late stays as it was grown on T, or is left out where it was never made.
+    Models trained on T alone are refitted on T and V; ours use V to refit leaves. Both have the same time
+    limit as tuning: models beyond it stay as trained on T, or are left out if they were never computed.
     """
     contest.deadline = tuning = Deadline(contest.seconds)
     with warnings.catch_warnings():
-        # The ends of a grid may buy nothing, or stop before they converge; V sees to it that it does no harm.
+        # The ends of a grid may buy nothing or not converge; the choice on V makes this harmless.
         warnings.simplefilter("ignore", BudgetWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         tried = list(method.curve(contest))
@@ -179,7 +179,7 @@ def compete(method: Method, contest: Contest) -> list[Record]:
 
 
 def _report(best: Sequence[Point], contest: Contest) -> Iterator[Record]:
-    # Who buys nothing can always guess.
+    # A model without features predicts a constant.
     best = [point for point in best if point.cost > 0] or best
     # Differences between small costs matter more than those between large ones.
     order = coarse_to_fine(np.sqrt([point.cost for point in best]), contest.grids.n_reported)
@@ -203,9 +203,9 @@ def _report(best: Sequence[Point], contest: Contest) -> Iterator[Record]:
 
 
 def coarse_to_fine(values: ArrayLike, most: int | None = None) -> NDArray[np.intp]:
-    """Order values so that any first few of them are spread out: ends first, then what is farthest away.
+    """Order values so that every prefix is spread out: ends first, then the farthest from all chosen.
 
-    Returns their numbers; `most` of them, and none that equals an earlier one once all different ones are in.
+    Returns at most `most` indices, without duplicates once all distinct values are included.
     """
     places = np.asarray(values, dtype=np.float64)
     n_wanted = places.size if most is None else min(most, places.size)

@@ -1,4 +1,4 @@
-"""What an experiment is: parts that are computed one by one and kept, then tables and a figure of them."""
+"""Base class of experiments: parts that are computed and stored one by one, then tables and a figure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from budgetprune.errors import InvalidInputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What JSON can hold; numbers are Python's own or NumPy's. Keys that the result knows by name: "seed", and
+# JSON values; numbers are Python's or NumPy's. Keys used by the result: "seed", and
 # "n_train", "n_validation", "n_test" where rows are split.
 Record = dict[str, Any]
 Cell = str | int | float | None
@@ -22,20 +22,20 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How much of an experiment to do, with what, and where its results go.
+    """Options of a run: repetitions, size, data and output folders.
 
     Attributes
     ----------
     repeats : int, default=3
-        Seeds 0, 1, ...: each divides the rows anew and trains everything again.
+        Number of seeds 0, 1, ...: each splits the rows anew and trains everything again.
     quick : bool, default=False
-        Tiny data that is made or comes with scikit-learn, a few trees, a few seconds: shows that all runs.
+        Test run of a few seconds: tiny data, generated or from scikit-learn, and a few trees.
     paper : bool, default=False
         Full grids and no time limit.
     out : Path
         Results go to a folder in it that has the experiment's name.
     data_dir : Path or None
-        Where files of data sets are; None looks where `budgetprune.datasets` looks.
+        Folder of the data files; None: as in `budgetprune.datasets`.
     jobs : int, default=2
         Cores to use.
     """
@@ -58,13 +58,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Part:
-    """One unit of work, e.g. one method with one seed; what it returns is kept as soon as it is done.
+    """Unit of work, e.g. one method with one seed; its result is stored as soon as it is done.
 
     Attributes
     ----------
     key : str
-        Tells it from the experiment's other parts, e.g. ``"seed 0, CCP"``; everything that its result depends
-        on and that is neither an option nor in `Experiment.settings` has to be in here.
+        Unique within the experiment, e.g. ``"seed 0, CCP"``; includes everything that the result depends
+        on and that is neither an option nor in `Experiment.settings`.
     run : callable
         Does the work. Runs in the same process as the other parts, one after the other.
     """
@@ -75,7 +75,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for the terminal and for Markdown; numbers are shown with four digits, None as nothing.
+    """Table for the terminal and for Markdown; numbers are shown with four digits, None as an empty cell.
 
     `highlight` has the numbers of rows that are shown in bold; `note` is a line of text below.
     """
@@ -88,25 +88,25 @@ class Table:
 
 
 class Experiment(ABC):
-    """A table or figure of the paper, or one in its manner, that ``budgetprune reproduce NAME`` makes."""
+    """Table or figure of the paper, or a similar one, made by ``budgetprune reproduce NAME``."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     figure_size: ClassVar[tuple[float, float]] = (7.0, 5.0)  # inches
 
     def substitute(self, options: Options) -> str | None:
-        """Say what stands in for the paper's data, if anything does."""
+        """Describe the substitute for the paper's data, if there is one."""
         return None
 
     def settings(self, options: Options) -> Record:
-        """Everything but the options that results depend on: sizes, numbers of trees, grids, time limits.
+        """Everything except the options that results depend on: sizes, numbers of trees, grids, time limits.
 
-        Parts that were made with other settings are made again.
+        Parts computed with other settings are computed again.
         """
         return {}
 
     def datasets(self, options: Options) -> Sequence[Dataset]:
-        """List the data sets that are read from files: parts that were made of other rows are made again."""
+        """List the data sets read from files; parts computed from other rows are computed again."""
         return ()
 
     @abstractmethod
@@ -115,22 +115,22 @@ class Experiment(ABC):
 
     @abstractmethod
     def tables(self, records: Sequence[Record], options: Options) -> list[Table]:
-        """Sum up what all parts returned."""
+        """Summarise the results of all parts."""
 
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:  # noqa: B027
-        """Draw the figure; one without axes is not kept."""
+        """Draw the figure; a figure without axes is not saved."""
 
 
 _registered: dict[str, Experiment] = {}
 
 
 def register(experiment: Experiment) -> None:
-    """Make an experiment known by its name; its module does this when it is imported."""
+    """Register an experiment by its name; its module does this on import."""
     if experiment.name in _registered:
         raise InvalidInputError(f"There is an experiment {experiment.name!r} already; choose another name.")
     _registered[experiment.name] = experiment
 
 
 def registered(name: str) -> Experiment:
-    """Return the experiment that its module registered."""
+    """Return a registered experiment."""
     return _registered[name]

@@ -15,7 +15,7 @@ from budgetprune_experiments.split import Split, shuffle_split
 
 SIZES = {"n_train": 36_603, "n_val": 15_688, "n_test": 58_101}
 
-# Seven classes, two of them rare, and borders that need large trees.
+# Seven classes, two of them rare, with boundaries that need large trees.
 GRIDS = Grids(
     miser=BoostingGrid(
         (0.0, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3),

@@ -1,4 +1,4 @@
-"""Figure 1 (c): learning to rank, with features that have very different prices."""
+"""Figure 1 (c): learning to rank, with very different feature prices."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from budgetprune_experiments.split import Split
 
 # Of 519 features, 400 may split a node.
 FEATURE_SHARE = 400 / 519
-# Documents that a leaf has at least, where there are few of them: the paper does not say, and trees that are
-# grown to the end know all training queries by heart, and rank others badly.
+# Minimum documents per leaf, for small data: the paper gives none, and fully grown trees overfit the
+# training queries.
 LEAF_SIZES = (1, 5, 20, 50, 100)
 # Seed of the prices: with others for each repetition, costs would not be comparable.
 DEAL = 0
@@ -46,13 +46,13 @@ MQ2008_GRIDS = Grids(
 
 @lru_cache(maxsize=1)
 def load(data_dir: Path | None) -> Dataset:
-    """Load Yahoo! LTR where its files are, and else MQ2008."""
+    """Load Yahoo! LTR if its files exist, else MQ2008."""
     place = next((folder for folder in yahoo_folders(data_dir) if folder.is_dir()), None)
     return load_mq2008(data_dir) if place is None else load_yahoo_ltr(place)
 
 
 class Figure1c(Comparison):
-    """All methods where documents are ranked: AP@5 against the average cost of a document.
+    """All methods for ranking: AP@5 against the average cost of a document.
 
     The base forest has 140 trees, grown with cost-weighted entropy as in BudgetRF (a split is worth its
     decrease of entropy per unit of cost), on a random subset of the features at each split. The size of its
@@ -103,7 +103,7 @@ class Figure1c(Comparison):
         )
 
     def grids(self, options: Options) -> Grids:
-        # A few thousand documents are learned by heart after some dozen rounds.
+        # A few thousand documents are overfitted after some dozen rounds.
         return MQ2008_GRIDS if self._is_substitute(options) else super().grids(options)
 
     def measure(self, model: Any, rows: LabelledRows) -> float:
@@ -162,7 +162,7 @@ class Figure1c(Comparison):
 
 
 def best_leaf_size(contest: Contest) -> int:
-    """Choose how many documents leaves have at least: what a small forest ranks V best with."""
+    """Choose the minimum documents per leaf by the ranking of V by a small forest."""
     train, val = contest.split.train, contest.split.val
     n_trees = min(40, contest.base.n_estimators)
 
@@ -174,13 +174,13 @@ def best_leaf_size(contest: Contest) -> int:
 
 
 def _levels(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> list[float]:
-    """Scores that two curves reach, up to the best that both do."""
+    """Score levels reached by two curves, up to the best that both reach."""
     least, best = max(one.min(), other.min()), min(one.max(), other.max())
     return sorted({float(level) for level in np.linspace(least, best, 3)}) if least <= best else []
 
 
 def _prices(data_dir: Path | None) -> tuple[np.ndarray[Any, np.dtype[np.float64]], str]:
-    """Yahoo!'s prices, and how they are called: as often as in its own list, if that is at hand."""
+    """Yahoo!'s prices and their description; with the frequencies of its list, if available."""
     try:
         return load_yahoo_costs(data_dir), "from Yahoo!'s list, in the same proportions"
     except DatasetError:
@@ -189,7 +189,7 @@ def _prices(data_dir: Path | None) -> tuple[np.ndarray[Any, np.dtype[np.float64]
 
 
 def made_documents(seed: int) -> Dataset:
-    """Queries with a dozen documents each; some features tell their relevance, others nothing."""
+    """Generate queries with a dozen documents each; some features are informative, others noise."""
     random = np.random.default_rng(seed)
     n_queries, n_documents = 60, 12
     X = random.normal(size=(n_queries * n_documents, 8)).astype(np.float32)

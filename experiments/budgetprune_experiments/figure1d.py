@@ -56,7 +56,7 @@ class Figure1d(GroupedComparison):
         )
 
     def _descriptors(self, records: Sequence[Record], options: Options) -> Table:
-        """General descriptors one by one, detectors all together."""
+        """Table of the descriptors: general ones one by one, detectors together."""
         rows: list[list[Cell]] = []
         detectors: list[list[float]] = []
         for price in self.data(options).prices:

@@ -1,4 +1,4 @@
-"""Curves in the manner of the paper: score against average cost, with error bars."""
+"""Curves of score against average cost, with error bars, as in the paper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from budgetprune_experiments.records import MeanCurve, by_method, mean_curve
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Ours are red, from the paper's own to what goes beyond it; nobody else is.
+# Red is reserved for our methods.
 PAPER_RED, DARK_RED, ORANGE_RED, CRIMSON, ROSE = "#e03131", "#8c1c13", "#f76707", "#c2255c", "#f06595"
 GREY, NAVY, BLUE, SKY, GREEN = "#868e96", "#12308a", "#3b78e7", "#4dabf7", "#2b8a3e"
 TEAL, VIOLET, BROWN, BLACK = "#0c8599", "#9c36b5", "#8d6e63", "#343a40"
@@ -24,7 +24,7 @@ LIME, INDIGO, MAROON = "#74b816", "#5f3dc4", "#5c0011"
 
 @dataclass(frozen=True)
 class Look:
-    """How a method is drawn; ours come last, on top of the others."""
+    """Line style of a method; ours are drawn last, on top of the others."""
 
     colour: str
     marker: str = "o"
@@ -61,9 +61,9 @@ def draw_curves(
     by_ratio : bool
         Costs differ so much that their logarithms are drawn.
     limits : (float, float), optional
-        Least and greatest value that is shown; by default what is interesting about these curves.
+        Range of the score axis; by default from `interesting`.
     error_every : int
-        Only every so many points have error bars, where these are long.
+        Every how many points an error bar is drawn.
     """
     grouped = by_method(records)
     shown: dict[str, MeanCurve] = {
@@ -102,10 +102,10 @@ def draw_curves(
 
 
 def interesting(curves: Iterable[MeanCurve], *, as_error: bool) -> tuple[float, float]:
-    """Limits between which methods differ in what matters: what a tiny budget buys need not be seen."""
+    """Limits of the score axis that show the differences of methods, without tiny budgets."""
     scores = [curve.score for curve in curves]
     best = max(score.max() for score in scores)
-    # Most methods can be seen where they are within this much of the best that they reach.
+    # Most methods are visible within this distance of their best score.
     worst = min(best - 0.02, float(np.median([np.median(score) for score in scores])) - 0.08)
     worst = max(worst, min(score.min() for score in scores))
     margin = max(0.04 * (best - worst), 1e-3)  # on few rows, all may have the same score

@@ -1,4 +1,4 @@
-"""Ask OR-tools, in a process of its own, for the best pruning, and let its flow prove it as ours would."""
+"""Optimal pruning by OR-tools in a separate process, with its flow as the certificate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCRIPT = Path(__file__).with_name("ortools_flow.py")
 
 
 def is_installed() -> bool:
-    """Whether there is an OR-tools to ask."""
+    """Whether OR-tools is installed."""
     return find_spec("ortools") is not None
 
 
@@ -33,7 +33,7 @@ def solve_in_own_process(problem: PruningProblem, lam: float) -> tuple[Pruning, 
     pruning : Pruning
         Its `dual` is OR-tools' flow.
     seconds : float
-        For handing the graph to OR-tools and solving it. The graph is the one that our own solver builds,
+        For passing the graph to OR-tools and solving it. The graph is the one that our solver builds,
         trimmed and contracted; that, the start of the process and the files between are not counted.
     """
     closure = build_closure(problem)

@@ -1,4 +1,4 @@
-"""Averaged trees: the forest itself, limits on its depth, ways to prune it, and forests grown for cost."""
+"""Methods of averaged trees: the forest, depth limits, prunings, and forests grown with costs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from budgetprune_experiments.contest import Contest, Point, coarse_to_fine
 
 @dataclass(frozen=True, eq=False)
 class PricedModel:
-    """A forest with prices: what a contest needs to know of a pruning."""
+    """Pruned forest with prices, as a contest uses it."""
 
     forest_: Forest
     prices: CostTable
@@ -39,7 +39,7 @@ class PricedModel:
 
 
 def grown(contest: Contest) -> Any:
-    """The base forest, grown on T once for all methods that prune it."""
+    """Base forest, grown on T once for all methods that prune it."""
 
     def grow() -> Any:
         return clone(contest.base).fit(contest.split.train.X, contest.split.train.y)
@@ -48,7 +48,7 @@ def grown(contest: Contest) -> Any:
 
 
 def base_problem(contest: Contest) -> PruningProblem:
-    """The paper's program for it: in-bag errors, costs counted on V."""
+    """The paper's problem for the base forest: in-bag errors, costs counted on V."""
 
     model = grown(contest)
 
@@ -65,7 +65,7 @@ def unpruned(contest: Contest) -> Iterator[Point]:
 
 
 def limited_depth(contest: Contest) -> Iterator[Point]:
-    """Forests whose depth is limited: the upper levels of one that is not."""
+    """Depth-limited forests: the upper levels of one unlimited forest."""
     forest = Forest.from_model(grown(contest))
     depths = contest.grids.depths
     for k in contest.deadline.within(coarse_to_fine(np.sqrt(depths)), at_least=contest.grids.n_reported):
@@ -123,9 +123,9 @@ def _along(
     forest: Callable[[int], Forest],
     name: str,
 ) -> Iterator[Point]:
-    """Judge points of nested prunings whose costs on V are known, so spread out that they tell most.
+    """Evaluate points of nested prunings, spread over their known costs on V.
 
-    Nearly all of the time goes into the growing of the forest, so as many as are reported come in any case.
+    Growing the forest takes nearly all of the time, so all reported points are computed in any case.
     """
     grids = contest.grids
     points = coarse_to_fine(np.sqrt(cost), grids.n_prunings)
@@ -163,7 +163,7 @@ def budget_rf(contest: Contest) -> Iterator[Point]:
     grids = contest.grids
     entropy = [("entropy", grids.bits[k]) for k in coarse_to_fine(grids.bits)]
     pairs = [("pairs", grids.pairs[k]) for k in coarse_to_fine(np.sqrt(grids.pairs))]
-    # The ends of both, and then on in turns.
+    # The ends of both first, then alternating.
     settings = entropy[:2] + pairs[:2] + _in_turns(entropy[2:], pairs[2:])
     for impurity, threshold in contest.deadline.within(settings, at_least=2):
         make = partial(train, impurity=impurity, threshold=threshold)
@@ -172,7 +172,7 @@ def budget_rf(contest: Contest) -> Iterator[Point]:
 
 
 def _in_turns(one: list[Any], other: list[Any]) -> list[Any]:
-    """Both lists, one item of each after the other."""
+    """Alternate the items of two lists."""
     turns = [item for both in zip(one, other, strict=False) for item in both]
     shared = min(len(one), len(other))
     return turns + one[shared:] + other[shared:]

@@ -1,4 +1,4 @@
-"""What each method is tuned over. Time limits decide how far a method gets; the order is from coarse to fine.
+"""Tuning grids of all methods, from coarse to fine; a time limit may end tuning early.
 
 Weights of costs are in units of one feature of average price.
 """
@@ -19,9 +19,9 @@ class BoostingGrid:
     sizes : tuple of int
         Leaves of a tree (CEGB), depth (GreedyMiser); the best guess first.
     rounds : tuple of int
-        A model is trained for the most, and seen after each.
+        A model is trained for the largest, and evaluated after each.
     least_hessian : float
-        Per leaf; with less, LightGBM may run away on rare classes.
+        Per leaf; with less, LightGBM may diverge on rare classes.
     """
 
     weights: tuple[float, ...]

@@ -33,7 +33,7 @@ GRIDS = Grids(
 
 
 class GroupedComparison(Comparison):
-    """Compare methods on margins of descriptors, each of which is paid for as a whole."""
+    """Comparison of methods on margins of descriptors; each descriptor is paid for as a whole."""
 
     cost_name = "average feature cost (CPU time of the cheapest descriptor = 1)"
     by_ratio = True
@@ -50,7 +50,7 @@ class GroupedComparison(Comparison):
         )
 
     def data(self, options: Options) -> GroupedDigits:
-        """The digits, with what is kept of them in the folder of results."""
+        """The digits, with cached values in the results folder."""
         return _data(options.out / "descriptors", options.quick, options.jobs)
 
     def split(self, seed: int, options: Options) -> Split:
@@ -72,7 +72,7 @@ class GroupedComparison(Comparison):
         return QUICK if options.quick else GRIDS
 
     def settings(self, options: Options) -> Record:
-        """Measured prices are among them: all parts of a result have to have the same."""
+        """Settings, including the measured prices, which all parts of a result must share."""
         data = self.data(options)
         return super().settings(options) | {
             "sizes": asdict(data.sizes),
@@ -82,7 +82,7 @@ class GroupedComparison(Comparison):
         }
 
     def describe(self, seed: int, options: Options) -> list[Record]:
-        """Make the margins of a seed, and tell how good each descriptor is alone."""
+        """Compute the margins of a seed, and the accuracy of each descriptor alone."""
         data = self.data(options)
         split = data.split(seed)
         alone = accuracies(split, len(data.descriptors))

@@ -1,4 +1,4 @@
-"""Linear rivals."""
+"""Linear baselines."""
 
 from __future__ import annotations
 

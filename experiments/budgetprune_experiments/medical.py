@@ -1,4 +1,4 @@
-"""`medical`: diagnoses whose tests have published prices, in dollars per patient."""
+"""`medical`: diagnoses with published test prices, in dollars per patient."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ RARE = 0.005
 
 
 class Medical(Experiment):
-    """What a diagnosis costs: thyroid disease and heart disease.
+    """Costs of diagnoses: thyroid disease and heart disease.
 
     A blood draw is paid for once, whatever is tested in it, and so is an exercise ECG; the free T4 index
     needs two other tests. For each budget, each method takes the setting that is best on V among those that
@@ -97,7 +97,7 @@ class Medical(Experiment):
         return bills(method, folds, diagnosis, () if method.name == FOREST else diagnosis.budgets)
 
     def _folds(self, diagnosis: Diagnosis, seed: int, options: Options) -> list[dict[str, Contest]]:
-        """The contests of one seed, kept until the next: its methods share the forests."""
+        """Contests of one seed, cached until the next: its methods share the forests."""
         key = diagnosis.name, seed, options
         if self._known is None or self._known[0] != key:
             self._known = key, self._contests(diagnosis, seed, options)
@@ -157,7 +157,7 @@ class Medical(Experiment):
 
 
 def methods(budgets: Sequence[float]) -> tuple[Method, ...]:
-    """Who competes."""
+    """Methods compared."""
     return (
         Method(FOREST, whole_forest),
         Method(DEPTH, limited_depth),

@@ -1,4 +1,4 @@
-"""Who competes, and what they look like in figures."""
+"""Methods compared, and their line styles in figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MiniBooNE as several experiments divide it, and what stands in for it in a quick run."""
+"""Split of MiniBooNE for several experiments, and its substitute in a quick run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _load = lru_cache(maxsize=1)(load_miniboone)
 
 
 def miniboone_datasets(options: Options) -> tuple[Dataset, ...]:
-    """The rows that are read, if any are."""
+    """Data sets read from files, if any."""
     return () if options.quick else (_load(options.data_dir),)
 
 
@@ -33,7 +33,7 @@ def miniboone_split(seed: int, options: Options) -> Split:
 
 
 def miniboone_substitute(options: Options) -> str | None:
-    """Say how these rows differ from the paper's."""
+    """Describe how these rows differ from the paper's."""
     if options.quick:
         return "breast cancer, which comes with scikit-learn, for MiniBooNE"
     note = _load(options.data_dir).note

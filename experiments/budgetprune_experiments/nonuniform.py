@@ -1,4 +1,4 @@
-"""`nonuniform`: MiniBooNE with features that cost the more, the more a linear classifier relies on them."""
+"""`nonuniform`: MiniBooNE with feature prices from the weights of a linear classifier."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LEAST_PRICE = 1.0  # the paper's are from 1 to 40 before they are scaled
 
 
 def svm_prices(rows: LabelledRows) -> NDArray[np.float64]:
-    """Price features by their usefulness: the dearer, the larger their weight in a linear SVM.
+    """Price features by the absolute value of their weight in a linear SVM.
 
     The paper's recipe. Columns are scaled to the same l2 norm (1), weights are rounded, and their absolute
     values scaled to an average of 1, so that all features together cost as much as they would at unit costs.
@@ -53,7 +53,7 @@ def svm_prices(rows: LabelledRows) -> NDArray[np.float64]:
     Parameters
     ----------
     rows : LabelledRows
-        Two classes. Training rows alone, so that prices tell nothing of other rows.
+        Two classes. Training rows only, so that prices do not leak other rows.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def svm_prices(rows: LabelledRows) -> NDArray[np.float64]:
 
 
 def _at_unit_costs(curve: Callable[[Contest], Iterator[Point]], contest: Contest) -> Iterator[Point]:
-    """Let a method prune the same forest as if all features cost the same."""
+    """Apply a method to the same forest at unit costs."""
     model = grown(contest)
     other = contest.shared("contest at unit costs", lambda: replace(contest, costs=FeatureCosts()))
     other.deadline = contest.deadline
@@ -88,7 +88,7 @@ _LOOKS[_twin(UNPRUNED)] = Look(GREY, "*")
 
 
 class Nonuniform(Figure1a):
-    """Methods where useful features are dear, and the paper's comparison with unit costs (appendix).
+    """Methods with expensive useful features, and the paper's comparison with unit costs (appendix).
 
     The paper: at unit costs CCP does as well as BudgetPrune, at these it falls behind.
     """
@@ -131,7 +131,7 @@ class Nonuniform(Figure1a):
         super().draw(_of_methods(records), options, figure)
 
     def _claim(self, curves: dict[str, MeanCurve], shown: Sequence[float]) -> Table:
-        """What methods lose if useful features are dear."""
+        """Table of errors at unit costs and with expensive useful features."""
         names = [each for name in TWICE[1:] for each in (_twin(name), name)]
         rows = [[name, *(self._shown(curves[name].at(cost)) for cost in shown)] for name in names]
         return Table(
@@ -148,7 +148,7 @@ def _of_methods(records: Sequence[Record]) -> list[Record]:
 
 
 def _price_table(records: Sequence[Record]) -> Table:
-    """How unequal prices are."""
+    """Table of the spread of prices."""
     rows: list[list[Cell]] = []
     for record in records:
         if "prices" in record:

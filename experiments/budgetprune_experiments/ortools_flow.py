@@ -1,4 +1,4 @@
-"""The peer of our exact solver: OR-tools' maximum flow, on the graph that our own solver uses.
+"""OR-tools' maximum flow on the graph of our exact solver, for comparison.
 
 OR-tools cannot share a process with every build of HiGHS, so this file is run as a script, by its path. It
 imports nothing of ours, so that its process holds what OR-tools needs and no more.
@@ -37,18 +37,18 @@ class FlowGraph(NamedTuple):
     price: NDArray[np.float64]
 
     def capacity(self, lam: float) -> NDArray[np.int64]:
-        """What each pair costs, rounded up as in our own solver."""
+        """Cost of each pair, rounded up as in our solver."""
         return np.ceil(lam * self.price).astype(np.int64)
 
     def value(self, keep: NDArray[np.bool_], lam: float) -> int:
-        """What a closed set of blocks is worth."""
+        """Value of a closed set of blocks."""
         is_paid = np.zeros(len(self.price), np.bool_)
         is_paid[self.arc_pair[np.repeat(keep, np.diff(self.arc_start))]] = True
         return int(self.gain[keep].sum() - self.capacity(lam)[is_paid].sum())
 
 
 def build_flow(graph: FlowGraph, lam: float) -> tuple[SimpleMaxFlow, int, int]:
-    """Hand the graph to OR-tools, in pieces, so that the arrays on the way are soon gone again.
+    """Pass the graph to OR-tools in pieces, to limit the memory of temporary arrays.
 
     Returns
     -------

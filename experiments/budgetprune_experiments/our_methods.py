@@ -1,4 +1,4 @@
-"""Ours beyond the paper: choices on V, refitted leaves, predictions that stop early."""
+"""Our methods beyond the paper: choices on V, refitted leaves, early decisions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Decided:
         return np.asarray(self._simulated(X).cost)
 
     def sources_used(self, X: Any) -> NDArray[np.bool_]:
-        """Which sources each row acquires, of shape (n_rows, n_sources)."""
+        """Mask of the sources that each row acquires, of shape (n_rows, n_sources)."""
         return np.asarray(self._simulated(X).acquired)
 
 

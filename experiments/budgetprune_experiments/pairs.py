@@ -1,4 +1,4 @@
-"""`pairs`: trees grown by entropy against trees grown by Pairs, as what pruning begins with (appendix)."""
+"""`pairs`: pruning of trees grown by entropy against trees grown by Pairs (appendix)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _named(method: str) -> str:
 
 
 def _on_pairs(curve: Callable[[Contest], Iterator[Point]], contest: Contest) -> Iterator[Point]:
-    """Let a method prune a forest of as many trees that Pairs and the minimax rule have grown in full."""
+    """Apply a method to a forest of as many trees, fully grown by Pairs and the minimax rule."""
     other = contest.shared("contest on Pairs", partial(_with_pairs, contest))
     other.deadline = contest.deadline
     yield from curve(other)
@@ -76,7 +76,7 @@ SIDES = (_OnMiniboone(), _OnCovertype())
 
 
 class Pairs(Experiment):
-    """Grow one forest by entropy, which knows no costs, and one by Pairs; prune both alike."""
+    """Grow one forest by entropy, without costs, and one by Pairs; prune both alike."""
 
     name = "pairs"
     title = "Entropy trees against Pairs trees, pruned alike"

@@ -1,4 +1,4 @@
-"""Patients whose diagnosis needs tests that cost money: rows, prices, and who is in which part of a split."""
+"""Medical data: rows, prices and splits of patients."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ class Patients:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One task: where its patients come from, how answers are scored, what budgets are of interest.
+    """Diagnosis task: data, scoring and budgets.
 
     Attributes
     ----------
     name : str
     load : callable
     budgets : tuple of float
-        Money per patient, on average.
+        Average cost per patient.
     is_uneven : bool
         Whether nearly all patients are healthy. Then every class counts alike: scores are balanced
         accuracies.
     bases : mapping of str to mapping
         Parameters of the forests that all methods may begin with, by name; V chooses.
     n_folds : int or None
-        Folds that take turns in being the test; None: the source fixes who is in it.
+        Number of cross-validation folds; None: the source fixes the test set.
     """
 
     name: str
@@ -69,14 +69,14 @@ class Diagnosis:
 
     @property
     def scoring(self) -> str | None:
-        """The score as estimators know it that choose by themselves."""
+        """Scorer for estimators that choose internally."""
         return "balanced_accuracy" if self.is_uneven else None
 
     def score(self, y: NDArray[Any], label: NDArray[Any]) -> float:
         return float((balanced_accuracy_score if self.is_uneven else accuracy_score)(y, label))
 
     def splits(self, patients: Patients, seed: int) -> list[Split]:
-        """Divide the patients, once for each fold."""
+        """Split the patients, once for each fold."""
         if self.n_folds is None:
             if patients.in_test is None:
                 raise InvalidInputError(

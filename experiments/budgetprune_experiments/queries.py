@@ -1,4 +1,4 @@
-"""Rows for ranking: documents that stay with their query, and prices for features that have none."""
+"""Splits by query for ranking, and drawn prices for features without any."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALIDATION_SHARE = 0.3
 
 
 def split_by_query(data: Dataset, seed: int) -> Split:
-    """Divide documents as their source does; where it has no validation rows, training queries make some.
+    """Split documents as their source does; without validation rows, take some training queries.
 
     Labels become 1 (relevant) or 0. No query is in two parts.
     """
@@ -52,10 +52,10 @@ def check_whole(qid: NDArray[np.int64], role: NDArray[np.int8]) -> None:
 
 
 def drawn_prices(values: NDArray[np.float64], n_features: int, seed: int) -> NDArray[np.float64]:
-    """Give features prices from a list, as often as they are in it, in random order.
+    """Draw feature prices from a list, with its frequencies, in random order.
 
-    The sorted list is read at `n_features` places that are equally far apart, so that only who has which
-    price is left to chance.
+    The sorted list is read at `n_features` equally spaced positions, so only the assignment of prices to
+    features is random.
     """
     places = ((np.arange(n_features) + 0.5) / n_features * values.size).astype(np.intp)
     return np.random.default_rng(seed).permutation(np.sort(values)[places])

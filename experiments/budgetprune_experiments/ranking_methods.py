@@ -1,4 +1,4 @@
-"""Methods where documents are ranked: by scores, and ours stop once a score is known well enough."""
+"""Methods for ranking by scores; ours stop once a score is known within a tolerance."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def measure(model: Any, rows: LabelledRows) -> float:
 
 
 def relevance(model: Any, X: Any) -> NDArray[np.float64]:
-    """What a model ranks documents by: the probability of class 1, or what it predicts if it has none."""
+    """Ranking score of a model: the probability of class 1, or its prediction if it has none."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64)
     return np.asarray(model.predict(X), dtype=np.float64)
 
 
 def greedy_miser(contest: Contest) -> Iterator[Point]:
-    """GreedyMiser with logistic loss, and in turns with squared loss, which is usual where one ranks."""
+    """GreedyMiser with logistic loss, alternating with squared loss, which is usual for ranking."""
     grid = contest.grids.miser
 
     def train(rows: Any, weight: float, depth: int) -> GreedyMiserRegressor:
@@ -71,7 +71,7 @@ def greedy_miser(contest: Contest) -> Iterator[Point]:
 
 
 class ScoredWithin:
-    """A forest that scores each document until the rest of its features can change little.
+    """Forest that stops scoring a document once the remaining features can change little.
 
     Rankings have no label that could be decided. But while trees wait for a feature, the score lies between
     two bounds; once they are no farther apart than `tolerance`, the document stops, and every tree answers
@@ -120,7 +120,7 @@ def score_forest(forest: Forest) -> Forest:
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """How a pruned forest is made for ranking, from T and rows of V: all that was chosen, and the budget."""
+    """Settings of a pruned forest for ranking: the choices and the budget."""
 
     contest: Contest
     forest: Forest
@@ -159,7 +159,7 @@ class Recipe:
         return self.model(made, tolerance)
 
     def points(self, name: str) -> Iterator[Point]:
-        """Each half of V judges what the other half has made, with all tolerances."""
+        """Evaluate on each half of V the model of the other half, with all tolerances."""
         contest = self.contest
         val = contest.split.val
         parts = halves(val, np.random.RandomState(contest.seed), by_class=False)

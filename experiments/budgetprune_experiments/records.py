@@ -1,4 +1,4 @@
-"""Curves: what no other setting beats, and mean and spread over seeds.
+"""Curves: undominated points, and mean and spread over seeds.
 
 Records of a curve have the keys "method", "seed", "setting", "val_cost", "val_score", "test_cost",
 "test_score" and "seconds_tuning". Larger scores are better.
@@ -19,7 +19,7 @@ N_POINTS = 14
 
 
 def undominated(cost: ArrayLike, score: ArrayLike) -> NDArray[np.intp]:
-    """Numbers of the points that nothing else beats: better than all that cost no more; in order of cost."""
+    """Indices of undominated points: better than all that cost no more; in order of cost."""
     costs, scores = np.asarray(cost, dtype=np.float64), np.asarray(score, dtype=np.float64)
     order = np.lexsort((-scores, costs))
     best = np.concatenate([[-np.inf], np.maximum.accumulate(scores[order])[:-1]])
@@ -53,9 +53,9 @@ class MeanCurve:
 def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio: bool = False) -> MeanCurve:
     """Average the curves of one method over its seeds.
 
-    Between two neighbours a seed's curve is straight: choosing between the two models by lot has just that
-    cost and that score on average. Where a seed's curve has ended, more money buys its last model still.
-    Costs begin where every seed has something to offer, and are closer to each other where they are small
+    A seed's curve is linear between two neighbours: a random choice between the two models has that
+    cost and that score on average. Beyond the end of a seed's curve, its last model counts.
+    Costs begin where every seed has a model, and are closer to each other where they are small
     and curves are steep: equally far apart in their roots, or in their logarithms (`by_ratio`).
     """
     curves = list(seed_curves(records))
@@ -81,7 +81,7 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
 def seed_curves(records: Iterable[Record]) -> Iterable[tuple[Floats, Floats]]:
     """Cost and score on test rows of one method, seed by seed, in order of cost.
 
-    A point that buys nothing on test rows is left out where there are others: it is a guess, and no choice.
+    A point that buys nothing on test rows is left out if there are others: it is a constant prediction.
     """
     by_seed: dict[int, list[tuple[float, float]]] = {}
     for record in records:

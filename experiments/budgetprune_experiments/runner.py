@@ -1,4 +1,4 @@
-"""Run an experiment part by part, keep each, and write results, tables and figures."""
+"""Run an experiment part by part, store each part, and write results, tables and figures."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ ROLES = ("n_train", "n_validation", "n_test")
 
 
 class PartError(BudgetPruneError, RuntimeError):
-    """A part of an experiment failed; the error that it met is the cause."""
+    """Failure of a part of an experiment; `__cause__` is the original error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What an experiment found: tables to be shown, and the files that were written."""
+    """Result of an experiment: tables, and the files written."""
 
     tables: list[Table]
     files: list[Path]
@@ -50,7 +50,7 @@ class Outcome:
 def reproduce(
     experiment: Experiment, options: Options, *, tell: Callable[[str], None] | None = None
 ) -> Outcome:
-    """Do all that is not done yet, then sum up.
+    """Run all parts that are not stored yet, then summarise.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def reproduce(
         If a part fails. Those before it are kept, and are not done again by the next call.
     """
     folder = options.out / experiment.name
-    figure = new_figure(experiment.figure_size)  # without matplotlib, it is better to fail now than then
+    figure = new_figure(experiment.figure_size)  # fail early without matplotlib
     try:
         folder.mkdir(parents=True, exist_ok=True)
         check_writable(folder / "result.json")

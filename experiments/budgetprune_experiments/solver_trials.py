@@ -1,4 +1,4 @@
-"""Time one solver on one problem, and let the problem certify what it found."""
+"""Time one solver on one problem, and certify its solution."""
 
 from __future__ import annotations
 

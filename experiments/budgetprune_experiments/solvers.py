@@ -1,4 +1,4 @@
-"""`solvers`: how long each solver takes as trees and rows grow, and how good its answer certainly is."""
+"""`solvers`: time and certified gap of each solver as trees and rows grow."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Solvers(Experiment):
 
     def parts(self, options: Options) -> Iterable[Part]:
         for seed in range(1 if options.quick else options.repeats):
-            # Once the linear program was too slow, it is spared what is larger.
+            # Once the linear program was too slow, larger sizes are skipped.
             too_slow: list[Size] = []
             for size in self.sizes(options):
                 yield Part(f"seed {seed}, {size}", partial(self._run, seed, size, too_slow, options))
@@ -181,7 +181,7 @@ def _warm_up() -> None:
 
 
 def _of(records: Sequence[Record], solver: str, **fixed: int) -> list[Record]:
-    """What a solver did at some sizes, as far as it found an answer."""
+    """Records of a solver at some sizes, where it found a solution."""
     return [
         record
         for record in records

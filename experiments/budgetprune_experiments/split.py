@@ -1,4 +1,4 @@
-"""Rows of one repetition: T grows, V counts costs and chooses, test rows report and nothing else."""
+"""Rows of one repetition: T for training, V for costs and choices, test rows for reports only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from budgetprune_experiments.experiment import Record
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training, validation and test rows, which never mix."""
+    """Disjoint training, validation and test rows."""
 
     seed: int
     train: LabelledRows
@@ -25,7 +25,7 @@ class Split:
 
     @cached_property
     def train_and_val(self) -> LabelledRows:
-        """T and V, for what is trained again once everything is chosen."""
+        """T and V together, for refitting after all choices."""
         both = self.train, self.val
         qid = [rows.qid for rows in both if rows.qid is not None]
         return LabelledRows(
@@ -49,9 +49,9 @@ class Split:
 def shuffle_split(
     X: NDArray[Any], y: NDArray[Any], seed: int, *, n_train: int, n_val: int, n_test: int | None = None
 ) -> Split:
-    """Shuffle the rows and divide them; None gives all that are left to the test.
+    """Shuffle and split the rows; None gives all remaining rows to the test.
 
-    A class too rare to be in T has no rows in V and the test either: nobody can learn it.
+    A class that does not occur in T is removed from V and the test, as it cannot be learnt.
     """
     needed = n_train + n_val + (1 if n_test is None else n_test)
     if needed > len(y):

@@ -1,4 +1,4 @@
-"""Ours that trains by itself: staged models, whose curve is cross-fitted on T and V."""
+"""Staged models, with a curve cross-fitted on T and V."""
 
 from __future__ import annotations
 

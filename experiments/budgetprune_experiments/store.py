@@ -1,4 +1,4 @@
-"""Finished parts on disk, so that a run that was interrupted goes on where it was."""
+"""Storage of finished parts, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from budgetprune_experiments.experiment import Experiment, Options, Part, Record
 
 
 class PartStore:
-    """A folder with one file per part. What other settings or another version have made does not count."""
+    """Folder with one file per part; parts of other settings or another version are ignored."""
 
     def __init__(self, folder: Path, experiment: Experiment, options: Options) -> None:
         self.folder = folder
@@ -42,7 +42,7 @@ class PartStore:
                 raise InvalidInputError(f"several parts have the key {part.key!r}, or one like it.")
 
     def load(self, part: Part) -> Record | None:
-        """Return what was kept of a part, if it was made with the same settings."""
+        """Return the stored result of a part, if it was computed with the same settings."""
         try:
             kept: Record = json.loads(self._file(part).read_bytes())
             is_same = (kept["fingerprint"], kept["key"]) == (self.fingerprint, part.key)
@@ -51,7 +51,7 @@ class PartStore:
         return kept if is_same else None
 
     def save(self, part: Part, records: Sequence[Record], seconds: float) -> Record:
-        """Keep a part, all at once; return it as it will be when it is loaded."""
+        """Store a part atomically; return it as it will be loaded."""
         kept = {"key": part.key, "fingerprint": self.fingerprint, "seconds": seconds, "records": records}
         try:
             content = to_json(kept)

@@ -1,4 +1,4 @@
-"""LightGBM on subsets of the sources: the best subset for a budget, and a cascade from subset to subset."""
+"""LightGBM on subsets of the sources: the best subset for a budget, and a cascade of subsets."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _rules(nested: Nested, stages: Sequence[int], size: int, n_rounds: int) -> I
 
 @dataclass(frozen=True, eq=False)
 class _Answers:
-    """Labels that are known already."""
+    """Precomputed labels."""
 
     label: NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""`subset-size`: how many features a split may choose from, and what pruning makes of it."""
+"""`subset-size`: effect of the number of candidate features per split on pruning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The majority vote: what random forests did before probabilities were summed."""
+"""Majority vote of the trees of a forest."""
 
 from __future__ import annotations
 

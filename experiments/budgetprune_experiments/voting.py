@@ -1,4 +1,4 @@
-"""`voting`: after pruning, is it better to sum probabilities, or to let the trees vote?"""
+"""`voting`: summed probabilities against majority vote after pruning."""
 
 from __future__ import annotations
 

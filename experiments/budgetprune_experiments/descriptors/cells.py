@@ -1,4 +1,4 @@
-"""Square cells of an image: most descriptors say what is in each of them."""
+"""Means and histograms over square cells of an image."""
 
 from __future__ import annotations
 

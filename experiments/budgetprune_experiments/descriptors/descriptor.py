@@ -1,4 +1,4 @@
-"""The descriptors, from nearly free to dear, and their values for all images."""
+"""List of descriptors, from cheap to expensive, and their values for all images."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Images become rows: margins of all descriptors side by side, and a price for each descriptor.
+"""Rows of images: margins of all descriptors, and a price for each descriptor.
 
-What takes long is kept in files, which runs that go on and other experiments of the same folder use as well.
+Slow results are cached in files, which resumed runs and other experiments of the same folder reuse.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class GroupedDigits:
 
     @property
     def costs(self) -> FeatureCosts:
-        """Prices of the features: whoever pays for a descriptor has its margins for all classes."""
+        """Feature costs: the price of a descriptor covers its margins for all classes."""
         groups = [each.descriptor for each in self.prices for _ in range(self.sizes.n_classes)]
         return FeatureCosts(groups=groups, group_costs={each.descriptor: each.price for each in self.prices})
 

@@ -1,4 +1,4 @@
-"""The images: scikit-learn's digits, large enough that descriptors have something to do."""
+"""Images: scikit-learn's digits, enlarged."""
 
 from __future__ import annotations
 

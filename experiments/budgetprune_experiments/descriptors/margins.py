@@ -1,4 +1,4 @@
-"""Features of a descriptor: how far an image is on the right side of each class's hyperplane."""
+"""Features of a descriptor: SVM margins of each class."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Margins:
 def cross_fitted_margins(
     train: NDArray[Any], y: NDArray[Any], others: Sequence[NDArray[Any]], seed: int, model: Any = None
 ) -> Margins:
-    """Make margins that say on training rows what they will say on new ones.
+    """Compute margins that are cross-fitted on training rows.
 
     A model's margins on rows that it was trained on are far too good, and a forest that learns from them
     trusts them. So a training row's margins are from a model that was trained without its fold; other rows'

@@ -48,7 +48,7 @@ def measure_prices(
     nanoseconds = np.empty((len(images), len(descriptors)))
     with threadpool_limits(1):
         for descriptor in descriptors:
-            descriptor.compute(images[0])  # imports and tables are paid for once, by nobody
+            descriptor.compute(images[0])  # warm-up: imports and tables are not timed
         for i, image in enumerate(images):
             for k in random.permutation(len(descriptors)):
                 start = clock()
