@@ -15,13 +15,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Parameters
     ----------
     arguments : list of str, optional
-        Instead of those that the program was called with.
+        Arguments to use instead of ``sys.argv``.
     """
     let_idle_threads_sleep()
     with needs_extra("cli", "typer", "rich"):
         from budgetprune.commands.app import app
     with failing_in_one_line():
         status = app(arguments, prog_name="budgetprune", standalone_mode=False)
-    if status == INTERRUPTED:  # Typer says nothing about it
+    if status == INTERRUPTED:  # Typer prints no message
         fail("interrupted.", INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)

@@ -1,1 +1,1 @@
-"""The commands of ``budgetprune``, a module for each; they need the extra ``budgetprune[cli]``."""
+"""Commands of ``budgetprune``, one module each; they need the extra ``budgetprune[cli]``."""

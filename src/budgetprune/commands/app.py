@@ -1,4 +1,4 @@
-"""The commands of ``budgetprune``, put together."""
+"""Typer application with all commands of ``budgetprune``."""
 
 from __future__ import annotations
 
@@ -44,4 +44,4 @@ def budgetprune(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Prediction on a budget: tree ensembles whose features cost something."""
+    """Tree ensembles for prediction within a budget of feature costs."""

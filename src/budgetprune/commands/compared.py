@@ -1,4 +1,4 @@
-"""The chosen model beside the whole ensemble, as a table and as JSON."""
+"""Comparison of the chosen model with the full ensemble, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLES = {"test": "on {n:,} test row{s}", "validation": "on {n:,} validation row
 
 
 def show_compared(console: Console, model: BudgetModel, out: Path) -> None:
-    """Print what was chosen, what it costs, and what is given up."""
+    """Print the chosen model, its cost, and its score next to the full ensemble's."""
     assert model.about is not None
     console.show(compared_table(model), *_remarks(model), f"Written: {out}")
     n_features = model.predictor.forest.n_features
@@ -24,7 +24,7 @@ def show_compared(console: Console, model: BudgetModel, out: Path) -> None:
 
 
 def compared_table(model: BudgetModel) -> Table:
-    """The model beside what it was pruned from."""
+    """Return a table of the model and the ensemble that it was pruned from."""
     about = model.about
     assert about is not None
     assert about.compared is not None
@@ -64,7 +64,7 @@ def _remarks(model: BudgetModel) -> list[str]:
 
 
 def as_table(columns: dict[str, list[Any]], title: str | None = None) -> Table:
-    """Columns of text as a table, numbers to the right."""
+    """Return a table of columns; numbers are aligned to the right."""
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
     for name, entries in columns.items():
         is_text = all(isinstance(entry, str) for entry in entries)

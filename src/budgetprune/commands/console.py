@@ -1,4 +1,4 @@
-"""What commands tell: progress and notes on standard error, results on standard output."""
+"""Output of commands: progress and notes on standard error, results on standard output."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from budgetprune.utils.files import is_standard_output
 
 
 class Console:
-    """Tell what happens, as much of it as somebody wants to hear.
+    """Print progress, notes and results.
 
     Parameters
     ----------
-    quiet : only errors
-    as_json : one JSON object on standard output, and nothing else there
-    out : the file that the command writes, if any; if that is standard output, nothing else is printed there
+    quiet : print only errors
+    as_json : print one JSON object on standard output and nothing else
+    out : output file of the command, if any; if it is standard output, nothing else is printed there
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, out: Path | None = None) -> None:
@@ -39,17 +39,17 @@ class Console:
 
     @property
     def has_bars(self) -> bool:
-        """Whether somebody is there to look at progress bars."""
+        """Whether progress bars are shown."""
         return not self.quiet and sys.stderr.isatty()
 
     @contextmanager
     def stage(self, what: str, *, bars: bool = False) -> Iterator[None]:
-        """Tell that something begins, and how long it took; warnings inside become notes.
+        """Print the start and the duration of a stage; warnings inside become notes.
 
         Parameters
         ----------
-        what : it is
-        bars : whether it shows progress bars of its own, below
+        what : description of the stage
+        bars : whether the stage shows progress bars
         """
         begin = time.perf_counter()
         self._say(f"{what} ...", end="\n" if bars and self.has_bars else "")
@@ -66,7 +66,7 @@ class Console:
                 self.note(str(warning.message))
 
     def note(self, message: str) -> None:
-        """Tell something that nobody asked for, but should know."""
+        """Print a note."""
         self._say(f"note: {' '.join(message.split())}")
 
     def _say(self, line: str, end: str = "\n") -> None:
@@ -74,7 +74,7 @@ class Console:
             print(line, end=end, file=sys.stderr, flush=True)
 
     def show(self, *lines: str | Table) -> None:
-        """Print text and tables, for people."""
+        """Print text and tables."""
         if self.quiet or self.as_json:
             return
         rich = RichConsole(highlight=False, soft_wrap=True, stderr=self._has_output_file)
@@ -82,6 +82,6 @@ class Console:
             rich.print(line, markup=False) if isinstance(line, str) else rich.print(line)
 
     def result(self, result: Mapping[str, Any]) -> None:
-        """Print what came out, for scripts; what JSON has no word for (dates that are kept, say) is text."""
+        """Print the result as JSON; other types, such as dates, become strings."""
         if self.as_json:
             print(json.dumps(result, ensure_ascii=False, allow_nan=False, default=str))

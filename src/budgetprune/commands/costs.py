@@ -11,7 +11,7 @@ from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.files import find_destination, written_atomically
 
-costs = typer.Typer(no_args_is_help=True, help="Price lists: what each column of a table costs.")
+costs = typer.Typer(no_args_is_help=True, help="Price lists: the cost of each column.")
 
 
 @costs.command()
@@ -23,16 +23,16 @@ def init(
     drop: options.Drop = None,
     escape_formulas: options.EscapeFormulas = True,
     max_columns: options.MaxColumns = options.MOST_COLUMNS,
-    force: Annotated[bool, typer.Option("--force", help="Replaces a price list that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing price list.")] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a price list to fill in: a line for each column of a table.
+    """Write a price list template with one line for each column of a table.
 
-    Fill in the column cost: a number of at least 0, in any unit. If several columns come from one place that
-    has to be paid for once (a blood draw, a bureau, a scan), write its name into their column source, and add
-    a line without a feature that says what it costs: ",10,blood draw". A column that is computed from others
-    needs those: cost 0, and their names in source, with semicolons between them. The column note is for you.
+    Fill in the column cost: a number of at least 0, in any unit. If several columns share a source that is
+    paid for once (a blood draw, a bureau, a scan), write its name into their column source, and add a line
+    without a feature for its price: ",10,blood draw". For a column that is computed from others, write cost 0
+    and the names of those columns in source, separated by semicolons. The column note is free text.
 
     Example: budgetprune costs init patients.csv --target ill --out costs.csv
     """

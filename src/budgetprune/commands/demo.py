@@ -21,21 +21,21 @@ def demo(
     ] = None,
     seed: options.Seed = 0,
 ) -> None:
-    """Fit a staged model on data that comes with scikit-learn: several budgets, beside two forests.
+    """Fit a staged model on a scikit-learn data set and compare it with two forests.
 
-    A table has cost and errors of the staged model, of a pruned forest and of the full one; a picture shows
-    the curves.
+    A table shows cost and error of the staged model, a pruned forest and the full forest at several budgets;
+    a figure shows the curves.
 
-    The rows and prices are written as CSV files, too, to try the other commands with.
+    Rows and prices are also written as CSV files for use with the other commands.
 
     Example: budgetprune demo --budget 4
     """
-    import matplotlib  # noqa: F401  (if it is absent, that is said before any work starts)
+    import matplotlib  # noqa: F401  (fails before any work starts if absent)
 
     from budgetprune.demo import main
 
     words = ["--out", str(out), "--seed", str(seed)]
     try:
         main(words if budget is None else [*words, "--budget", str(budget)])
-    except SystemExit as end:  # the message is there already
+    except SystemExit as end:  # the message is printed already
         raise typer.Exit(FAILED) from end

@@ -14,11 +14,11 @@ from budgetprune.workflow.tables import Target
 
 
 def error_costs(words: Sequence[str] | None, target: Target) -> Any:
-    """Prices of errors, as `BudgetClassifier` and `BudgetRegressor` take them; None if there are none.
+    """Parse error costs for `BudgetClassifier` and `BudgetRegressor`; None if not given.
 
     Parameters
     ----------
-    words : ``NUMBER``, for all errors, and ``CLASS=NUMBER``, for rows of a class
+    words : ``NUMBER`` for all errors, ``CLASS=NUMBER`` for rows of one class
     target : Target
     """
     if not words:

@@ -1,4 +1,4 @@
-"""How commands fail: one line on standard error and a status, never a traceback."""
+"""Errors of commands: one line on standard error and an exit status, no traceback."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import NoReturn
 
 from budgetprune.errors import BudgetPruneError, InvalidInputError, UnsupportedModelError
 
-# Something failed while working; what was asked for makes no sense; somebody pressed Ctrl-C.
+# Exit statuses: runtime failure, invalid input, Ctrl-C.
 FAILED, WRONG, INTERRUPTED = 1, 2, 130
 
-# Packages that a command may find absent, and the extra that brings each.
+# Optional packages, and the extra that installs each.
 EXTRAS = {
     "pandas": "cli",
     "pyarrow": "cli",
@@ -27,7 +27,7 @@ EXTRAS = {
 
 
 def fail(message: str, status: int = FAILED) -> NoReturn:
-    """Say what is wrong, and end with a status."""
+    """Print an error message and exit with a status."""
     line = " ".join(message.split())
     print(f"budgetprune: error: {line}", file=sys.stderr)
     raise SystemExit(status)
@@ -35,7 +35,7 @@ def fail(message: str, status: int = FAILED) -> NoReturn:
 
 @contextmanager
 def needs_extra(extra: str, *packages: str) -> Iterator[None]:
-    """Say what to install if an import of these packages fails."""
+    """Name the extra to install if an import of these packages fails."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -51,7 +51,7 @@ def _fail_without(package: str, extra: str) -> NoReturn:
 
 @contextmanager
 def failing_in_one_line() -> Iterator[None]:
-    """Turn whatever goes wrong inside into one line and a status."""
+    """Turn any exception raised inside into one line and an exit status."""
     try:
         yield
     except (InvalidInputError, UnsupportedModelError) as error:
@@ -66,13 +66,13 @@ def failing_in_one_line() -> Iterator[None]:
         absent = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
         if absent in EXTRAS:
             _fail_without(absent, EXTRAS[absent])
-        if hasattr(error, "format_message"):  # wrong options and arguments; Typer has moved their class about
+        if hasattr(error, "format_message"):  # usage errors; their class differs between Typer versions
             fail(_usage(error), WRONG)
         fail_unforeseen(error, f"{type(error).__name__}: {error}")
 
 
 def fail_unforeseen(error: BaseException | None, message: str) -> NoReturn:
-    """Say that something is wrong with the program; where, only to those who want to know."""
+    """Report an unexpected error; the traceback needs BUDGETPRUNE_TRACEBACK."""
     if os.environ.get("BUDGETPRUNE_TRACEBACK"):
         traceback.print_exception(error)
     fail(

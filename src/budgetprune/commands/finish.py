@@ -1,4 +1,4 @@
-"""How fit and prune end: compare, write, and tell."""
+"""Last steps of fit and prune: compare, write and print."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def finish(
     model: str,
     n_train: int,
 ) -> None:
-    """Write a pruned ensemble to a file, and show what it is like."""
+    """Write a pruned ensemble to a file and print its comparison."""
     if (remark := unspent(pruned)) is not None:
         console.note(remark)
     with console.stage("comparing with the full forest"):

@@ -47,9 +47,9 @@ def fit(
 ) -> None:
     """Train the best model within a budget on a table.
 
-    Columns of text are categories; each is one feature, and is paid for once. Values may be missing. A staged
-    model uses all rows, by cross-fitting; for a model that is pruned, part of them is kept from training, to
-    count costs and to choose by. Give test rows for a comparison that nothing was chosen by.
+    Text columns are categorical; each is one feature and is paid for once. Values may be missing. A staged
+    model uses all rows, by cross-fitting. For a pruned model, part of the rows is held out to measure costs
+    and to select the model. Give test rows for an unbiased comparison.
 
     Example: budgetprune fit patients.csv --target ill --costs costs.csv --budget 10 --out ill.budgetprune
     """
@@ -69,7 +69,7 @@ def fit(
     }
     options.refuse_unused(model, for_pruned if model is ModelKind.staged else for_staged)
     if model is ModelKind.lightgbm:
-        import lightgbm  # noqa: F401  (if it is absent, that is said before any work starts)
+        import lightgbm  # noqa: F401  (fails before any work starts if absent)
     from budgetprune.commands.rows import read_question
 
     question = read_question(
@@ -117,7 +117,7 @@ def fit(
 
 @dataclass(frozen=True)
 class Growth:
-    """How an ensemble is grown that is pruned afterwards; see `budgetprune.workflow.growing.grow`."""
+    """Parameters of the ensemble to prune; see `budgetprune.workflow.growing.grow`."""
 
     kind: str
     n_trees: int | None
@@ -135,7 +135,7 @@ def _fit_pruned(
     *,
     share: float,
 ) -> None:
-    """Grow an ensemble, and prune it."""
+    """Grow an ensemble and prune it."""
     from budgetprune.commands.finish import finish
     from budgetprune.workflow import growing
     from budgetprune.workflow.making import Naming, prune
@@ -178,7 +178,7 @@ def _fit_pruned(
 
 
 def _read_test(console: Console, test: Path, question: Question, max_columns: int) -> tuple[Any, Any]:
-    """Test rows with the columns of the others, and their answers."""
+    """Read test rows with the training columns, and their targets."""
     from budgetprune.workflow.tables import read_answers, read_table, rows_like
 
     columns, wanted = question.columns, question.target

@@ -18,7 +18,7 @@ from budgetprune.workflow import staging
 from budgetprune.workflow.growing import precision_of
 from budgetprune.workflow.tables import Categories, learn_categories
 
-# HistGradientBoosting takes no more categories.
+# Limit of HistGradientBoosting.
 MOST_CATEGORIES = 255
 
 
@@ -29,15 +29,15 @@ def fit_staged(
     wishes: staging.StagedWishes,
     held_back: tuple[Any, Any] | None,
 ) -> None:
-    """Train a staged model on all rows, write it to a file, and show what it is like.
+    """Train a staged model on all rows, write it to a file, and print its tables.
 
     Parameters
     ----------
     console : Console
     out : the model file
     question : rows, target and prices
-    wishes : what is wanted
-    held_back : test rows as a table, and their classes by number or their targets; None if there are none
+    wishes : options of training
+    held_back : test rows as a table, and their class numbers or targets; None without test rows
     """
     columns, wanted = question.columns, question.target
     n_features, is_classifier = len(columns.names), wanted.task == "classification"

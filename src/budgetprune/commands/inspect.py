@@ -15,7 +15,7 @@ from budgetprune.staged import StagedPredictor
 
 
 def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
-    """Tell what is in a model file: what it predicts, what it asks for, and how it came about.
+    """Describe a model file: its predictions, its features, and how it was trained.
 
     Example: budgetprune inspect ill.budgetprune
     """
@@ -49,7 +49,7 @@ def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: opti
 
 
 def description(model: BudgetModel) -> dict[str, Any]:
-    """All there is to know, in plain values; features that no split tests are left out."""
+    """Return a description of the model in JSON types, without features that no split tests."""
     predictor = model.predictor
     forest, costs = predictor.forest, predictor.costs
     n_splits = np.bincount(forest.feature[forest.is_split], minlength=forest.n_features)

@@ -1,4 +1,4 @@
-"""Options that several commands have, each described once."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from budgetprune.workflow.tables.reading import MOST_COLUMNS as MOST_COLUMNS
 
 
 class ModelKind(StrEnum):
-    """What can be trained."""
+    """Kind of model to train."""
 
     staged = "staged"
     random_forest = "random-forest"
@@ -27,7 +27,7 @@ class ModelKind(StrEnum):
 
 
 class TaskKind(StrEnum):
-    """What is predicted."""
+    """Kind of prediction task."""
 
     classification = "classification"
     regression = "regression"
@@ -41,16 +41,16 @@ def _file_option(name: str, help_text: str) -> Any:
     return typer.Option(name, help=help_text, exists=True, dir_okay=False, metavar="FILE", show_default=False)
 
 
-ROWS = "A file of rows: .csv, .tsv, .parquet, or .svm (svmlight)."
+ROWS = "Data file: .csv, .tsv, .parquet, or .svm (svmlight)."
 
 Data = Annotated[Path, _file(ROWS, metavar="DATA")]
 DataOption = Annotated[Path, _file_option("--data", ROWS)]
-ModelFile = Annotated[Path, _file("A file that fit, prune or rebudget wrote.", metavar="MODEL")]
+ModelFile = Annotated[Path, _file("Model file written by fit, prune or rebudget.", metavar="MODEL")]
 Costs = Annotated[
     Path | None,
     _file_option(
         "--costs",
-        "Price list, a CSV file with the columns feature and cost (see: budgetprune costs init). "
+        "Price list: a CSV file with the columns feature and cost (see: budgetprune costs init). "
         "Without it, every column costs 1.",
     ),
 ]
@@ -59,14 +59,14 @@ Budget = Annotated[
     typer.Option(
         min=0,
         show_default=False,
-        help="What a prediction may cost on average. Without it, the best model is taken, whatever it costs.",
+        help="Largest average cost of a prediction. Without it, the best model is taken at any cost.",
     ),
 ]
 Model = Annotated[
     ModelKind,
     typer.Option(
-        help="What is trained. A staged model buys columns stage by stage, stops each row when more is not "
-        "worth its price, and serves every budget. The others are ensembles that are pruned to one budget.",
+        help="Kind of model. A staged model acquires columns by stage, stops each row when more are not "
+        "worth their price, and serves every budget. The others are ensembles, pruned to one budget.",
     ),
 ]
 ErrorCost = Annotated[
@@ -74,21 +74,19 @@ ErrorCost = Annotated[
     typer.Option(
         metavar="[CLASS=]NUMBER",
         show_default=False,
-        help="What a wrong answer costs, in the unit of the prices; a row then buys what is expected to save "
-        "more than it costs, and no budget is needed. With CLASS=, for rows of that class; may be repeated. "
-        "For regression, the price of a unit of squared error. Staged models only.",
+        help="Cost of a wrong prediction, in the unit of the prices. A row then acquires columns that are "
+        "expected to save more than they cost, and no budget is needed. With CLASS=, for rows of that class; "
+        "may be repeated. For regression, the cost of a unit of squared error. Staged models only.",
     ),
 ]
-MaxCost = Annotated[
-    float | None, typer.Option(min=0, show_default=False, help="What one row may cost at most.")
-]
+MaxCost = Annotated[float | None, typer.Option(min=0, show_default=False, help="Largest cost of one row.")]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         min=0,
         metavar="SECONDS",
         show_default=False,
-        help="Time for training, about. With less of it, fewer things are tried. Staged models only.",
+        help="Approximate time for training. With less time, fewer candidates are tried. Staged models only.",
     ),
 ]
 Trees = Annotated[
@@ -96,7 +94,7 @@ Trees = Annotated[
     typer.Option(
         min=1,
         show_default=False,
-        help="Number of trees of a model that is pruned: 40 by default, and 100 rounds of lightgbm.",
+        help="Number of trees of a pruned model: 40 by default, 100 for lightgbm.",
     ),
 ]
 MaxFeatures = Annotated[
@@ -105,9 +103,8 @@ MaxFeatures = Annotated[
         min=0.001,
         max=1,
         show_default=False,
-        help="Share of the columns that each split of a model that is pruned may choose from; 1 by default. "
-        "With less, trees are grown faster, and ask for more columns altogether, so that small budgets buy "
-        "little.",
+        help="Share of the columns considered at each split of a pruned model; 1 by default. Smaller values "
+        "train faster, but the trees use more columns in total, which suits small budgets less.",
     ),
 ]
 Validation = Annotated[
@@ -116,91 +113,91 @@ Validation = Annotated[
         min=0.01,
         max=0.99,
         show_default=False,
-        help="Share of the rows that counts costs and chooses for a model that is pruned, and trains "
-        "nothing; 0.3 by default. A staged model needs none: it is cross-fitted.",
+        help="Share of the rows held out to measure costs and select a pruned model; 0.3 by default. A "
+        "staged model is cross-fitted and needs none.",
     ),
 ]
 Test = Annotated[
     Path | None,
-    _file_option("--test", "Rows that have no part in anything, to compare models on."),
+    _file_option("--test", "Held-out test set for the final comparison."),
 ]
 TargetName = Annotated[
     str | None,
-    typer.Option("--target", show_default=False, help="Column to predict; svmlight files have it: label."),
+    typer.Option(
+        "--target", show_default=False, help="Column to predict; for svmlight files, label by default."
+    ),
 ]
 Categorical = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
         show_default=False,
-        help="Takes a column for categories, though it looks like numbers. May be repeated.",
+        help="Treat a numeric column as categorical. May be repeated.",
     ),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", show_default=False, help="Leaves a column out. May be repeated."),
+    typer.Option(metavar="COLUMN", show_default=False, help="Leave a column out. May be repeated."),
 ]
 Task = Annotated[
     TaskKind | None,
     typer.Option(
         show_default=False,
-        help="By default, text, truth values and up to 20 different whole numbers are classes.",
+        help="By default, strings, booleans and up to 20 distinct integers are classes.",
     ),
 ]
 Decided = Annotated[
     bool,
     typer.Option(
         "--decided",
-        help="For a model that is pruned: counts what is really acquired if each prediction stops once it is "
-        "certain, so that the same budget buys a larger model.",
+        help="For a pruned model: count only the cost acquired until each prediction is certain, so that the "
+        "same budget allows a larger model.",
     ),
 ]
 Slack = Annotated[
     float,
-    typer.Option(min=0, max=0.5, help="With --decided: stop a little before certainty (0.2, say)."),
+    typer.Option(min=0, max=0.5, help="With --decided: stop slightly before certainty (for example 0.2)."),
 ]
 Tolerance = Annotated[
     float | None,
     typer.Option(
         min=0,
         show_default=False,
-        help="With --decided, for regression: how wide an interval may be that counts as certain.",
+        help="With --decided, for regression: largest width of an interval that counts as certain.",
     ),
 ]
 MaxColumns = Annotated[
     int,
-    typer.Option(
-        min=1, metavar="N", help="Columns that an svmlight file may have; a larger index in it is refused."
-    ),
+    typer.Option(min=1, metavar="N", help="Most columns of an svmlight file; a larger index is an error."),
 ]
 EscapeFormulas = Annotated[
     bool,
     typer.Option(
         "--escape-formulas/--no-escape-formulas",
-        help="Puts a single quote before text that a spreadsheet would run as a formula: text that begins "
-        "with =, +, -, @, a tab or a line end, and is no number.",
+        help="Put a single quote before text that a spreadsheet would run as a formula: text that begins "
+        "with =, +, -, @, a tab or a line end and is not a number.",
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Jobs = Annotated[
     int | None,
     typer.Option(
         min=1,
         show_default=False,
-        help="Cores to use; by default all, and for lightgbm fewer if there are few rows.",
+        help="Number of cores; by default all, or fewer for lightgbm on few rows.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Prints one JSON object, and nothing else, for scripts.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Prints only errors.")]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The model file to write.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Model file to write.")]
 OutTable = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", show_default=False, help="A CSV file to write."),
+    typer.Option("--out", "-o", metavar="FILE", show_default=False, help="CSV file to write."),
 ]
 
 
 def check_out(out: Path | None, *inputs: Path | None) -> None:
-    """Raise before any work starts if a file cannot be written, or would replace one that is read."""
+    """Raise if the output file cannot be written or is one of the inputs."""
     if out is None:
         return
     try:
@@ -219,26 +216,26 @@ def _why_not_writable(out: Path, error: OSError) -> str:
         return f"there is no folder {error.filename} to write {out.name} to; make it first."
     if error.errno == errno.ENAMETOOLONG:
         return f"the name of {out} is too long for the file system; name a file with a shorter name."
-    # What is wrong may be the name itself: a descriptor that is closed, links that lead in a circle.
+    # The name itself may be invalid: a closed descriptor, or a cycle of links.
     if error.errno in (errno.EBADF, errno.ELOOP) or (out.exists() and not out.is_file()):
         return f"nothing can be written to {out} ({error.strerror}); name another file."
     return f"nothing can be written to {out.parent} ({error.strerror}); name a file in another folder."
 
 
 def check_shown(out: Path | None, *, quiet: bool, as_json: bool) -> None:
-    """Raise if nobody would see what a command is going to compute."""
+    """Raise if a command would produce no output."""
     if quiet and out is None and not as_json:
         raise InvalidInputError("--quiet leaves nothing to show; add --out or --json.")
 
 
 def check_amount(value: float | None, option: str) -> None:
-    """Raise if a number is not finite; Typer has refused negative ones."""
+    """Raise if a number is not finite; Typer refuses negative ones."""
     if value is not None and not math.isfinite(value):
         raise InvalidInputError(f"{option} must be a number, not {value}; without it, there is no limit.")
 
 
 def refuse_unused(model: ModelKind, given: Mapping[str, object]) -> None:
-    """Raise if options were given that do nothing for this kind of model."""
+    """Raise if an option has no effect on this kind of model."""
     unused = [option for option, value in given.items() if value not in (None, False, 0.0, [])]
     if not unused:
         return
@@ -252,13 +249,13 @@ def refuse_unused(model: ModelKind, given: Mapping[str, object]) -> None:
 
 
 def write_csv(table: Any, out: Path) -> None:
-    """Write a pandas table, all at once or not at all."""
+    """Write a DataFrame atomically."""
     with written_atomically(out) as handle:
         table.to_csv(handle, index=False, encoding="utf-8")
 
 
 def counting(decided: bool, slack: float, tolerance: float | None, *, is_classifier: bool) -> dict[str, Any]:
-    """What is counted, as `Wishes` take it; options that do nothing are refused."""
+    """Return the cost options of `Wishes`; raise if an option has no effect."""
     if not 0 <= slack < 0.5:
         raise InvalidInputError(f"--slack must be at least 0 and below 0.5, not {slack}.")
     if not decided and (slack or tolerance is not None):
@@ -273,5 +270,5 @@ def counting(decided: bool, slack: float, tolerance: float | None, *, is_classif
 
 
 def cores(jobs: int | None) -> int:
-    """How many cores to use."""
+    """Number of cores to use."""
     return available_cores() if jobs is None else jobs

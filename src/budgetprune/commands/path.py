@@ -22,24 +22,24 @@ def path(
     model: options.ModelFile,
     out: options.OutTable = None,
     points: Annotated[
-        int, typer.Option(min=2, help="Lines to print, at most, evenly spaced in cost; a file has all.")
+        int, typer.Option(min=2, help="Most points to print, evenly spaced in cost; a file has all points.")
     ] = 25,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show what every other budget would have bought: the whole curve.
+    """Show the trade-off curve of a model: cost and score at every budget.
 
-    Of a pruned model, from expensive to cheap: each line is an optimal pruning, with its lambda, splits, full
-    cost, and error (average of the trees, with leaves as grown). Where it is known, there is the cost that
-    counts, and the score that validation rows gave it with refitted leaves. Of a staged model, from cheap to
-    expensive: each line has cost, score and loss (what errors cost) on rows that had no part in training,
-    their standard deviations between folds, and lambda.
+    Pruned model, from expensive to cheap: each line is an optimal pruning with its lambda, splits, full cost,
+    and error (average of the trees, leaves as grown). Some lines also have the decided cost, if that is
+    counted, and the validation score with refitted leaves. Staged model, from cheap to expensive: each line
+    has cost, score and loss (cost of errors) on out-of-fold rows, standard deviations between folds, and
+    lambda.
 
     Example: budgetprune path ill.budgetprune --out curve.csv
     """
     console = Console(quiet=quiet, as_json=as_json, out=out)
     options.check_out(out, model)
-    import pandas  # noqa: F401  (an error of our own if it is absent)
+    import pandas  # noqa: F401  (fails with a clear error if absent)
 
     loaded = BudgetModel.load(model)
     if isinstance(loaded.predictor, StagedPredictor):
@@ -66,19 +66,19 @@ def path(
 
 
 def _or(value: Any, other: Any) -> Any:
-    """A number, or something else where it is not known."""
+    """Return the value, or `other` if it is NaN."""
     return other if np.isnan(value) else value
 
 
 def curve_of(model: BudgetModel) -> pd.DataFrame:
-    """All points of a model's path, from dear to cheap, with what is known about some of them."""
+    """Return all points of a model's path, from expensive to cheap, with known costs and scores."""
     path, about = model.path, model.about
     assert path is not None
     curve = path.to_frame()[["lam", "splits", "cost", "error"]]
     if about is None or about.tradeoff is None:
         return curve
     known = {name: np.array(column) for name, column in about.tradeoff.items()}
-    # Points of the trade-off are points of the path, and of equal costs the first one is meant.
+    # Trade-off points are points of the path; ties in cost refer to the first one.
     place = np.searchsorted(-path.cost, -known["full_cost"])
     is_here = path.cost[np.minimum(place, len(path) - 1)] == known["full_cost"]
     columns = {about.score_name: known["score"]}

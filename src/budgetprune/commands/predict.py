@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("probability", "cost", "decided", "features_used")
-BETWEEN = ";"  # the features of a row, in one field
+BETWEEN = ";"  # separates feature names within one field
 
 
 def predict(
@@ -33,14 +33,16 @@ def predict(
         bool,
         typer.Option(
             "--full",
-            help="Acquires all that the trees ask for, of all stages, instead of stopping once decided.",
+            help="Acquire everything the trees of all stages use, instead of stopping early.",
         ),
     ] = False,
     max_cost: options.MaxCost = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN", show_default=False, help="A column to copy, such as a key. May be repeated."
+            metavar="COLUMN",
+            show_default=False,
+            help="Column to copy to the output, such as a key. May be repeated.",
         ),
     ] = None,
     escape_formulas: options.EscapeFormulas = True,
@@ -48,13 +50,13 @@ def predict(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Predict the rows of a table, and tell what each prediction costs.
+    """Predict the rows of a table and report the cost of each prediction.
 
-    The CSV file that is written has a line for each row: label (or prediction, for numbers), probability of
-    that label, cost, whether it was decided (only --max-cost leaves rows undecided), and the features that
-    were used. Rows of a staged model stop when more is not worth its price. Rows of a pruned model stop as
-    soon as the label is certain, and their probability is a guess from what is known by then. --full asks for
-    everything. Columns that the model never asks for may be absent.
+    The output is a CSV file with one line per row: label (or prediction, for regression), probability of that
+    label, cost, whether it was decided (only --max-cost leaves rows undecided), and the features used. Rows
+    of a staged model stop when more columns are not worth their price. Rows of a pruned model stop as soon as
+    the label is certain; their probability is an estimate from the columns acquired by then. --full acquires
+    everything. Columns that the model never uses may be absent.
 
     Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
     """
@@ -71,7 +73,7 @@ def predict(
     if taken := set(kept) & {*COLUMNS, "label", "prediction"}:
         raise InvalidInputError(f"--keep {min(taken)} has the name of a column that is written; rename it.")
     with console.stage(f"reading {data}"):
-        # Without --full, a staged model asks for no column of stages that no row reaches.
+        # Without --full, columns of unreachable stages are not needed.
         forest = _all_trees(predictor) if full else predictor.forest
         table = read_table_for(forest, data, max_columns=max_columns)
         table.check_columns(kept, "--keep")
@@ -97,18 +99,18 @@ def predict(
 
 
 def _records(written: pd.DataFrame) -> Any:
-    """Lines with all their digits; what is missing is null."""
+    """Return rows in full precision; missing values are None."""
     return written.astype(object).where(written.notna(), None).to_dict(orient="records")
 
 
 def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:
-    """Predict source by source, and stop as soon as possible."""
+    """Predict with sequential acquisition and early stopping."""
     simulation = predictor.simulate(rows, max_cost=max_cost)
     probability = None
     if simulation.probabilities is not None:
         probability = _of_label(predictor, simulation.label, simulation.probabilities)
         if predictor.threshold is None and not isinstance(predictor, StagedPredictor):
-            # A label that has won cannot be less probable than that, whatever trees that still wait say.
+            # Lower bound for a decided label: remaining trees cannot change it.
             least = 1 / simulation.probabilities.shape[1]
             probability = np.where(simulation.decided, np.maximum(probability, least), probability)
     return _columns(
@@ -117,7 +119,7 @@ def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | N
 
 
 def _plain(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, Any]:
-    """Predict from everything that the trees ask for."""
+    """Predict from all features that the trees use."""
     label, acquired = predictor.predict(rows), _all_sources(predictor, rows)
     probability = None
     if predictor.forest.is_classifier:
@@ -127,12 +129,12 @@ def _plain(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _all_trees(predictor: BudgetPredictor) -> Forest:
-    """All trees, also those of stages that no row reaches."""
+    """Return all trees, including those of unreachable stages."""
     return predictor.model.trees() if isinstance(predictor, StagedPredictor) else predictor.forest
 
 
 def _all_sources(predictor: BudgetPredictor, rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """What rows buy if none stops early: all stages, or every source on their paths through all trees."""
+    """Return sources acquired without early stopping: all stages, or all sources on a row's paths."""
     if not isinstance(predictor, StagedPredictor):
         return sources_used(predictor.forest, predictor.costs, rows)
     acquired = np.zeros((len(rows), predictor.costs.n_sources), dtype=np.bool_)
@@ -165,9 +167,9 @@ def _columns(
 
 
 def features_used(predictor: BudgetPredictor, acquired: NDArray[np.bool_]) -> NDArray[np.object_]:
-    """Names of the features that each row knew, of those that some tree tests.
+    """Return the names of the tested features that each row acquired.
 
-    Rows acquire the same sources again and again, so names are put together once for each set of them.
+    Many rows acquire the same sources, so names are joined once per distinct set.
     """
     forest, costs = _all_trees(predictor), predictor.costs
     tested = np.unique(forest.feature[forest.is_split]).tolist()

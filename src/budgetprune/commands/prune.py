@@ -42,9 +42,9 @@ def prune(
         bool,
         typer.Option(
             "--trust",
-            help="Loads .joblib and .pkl files. Such files are programs: whoever wrote one runs any code "
-            "here, with your rights. Only for files whose author you trust; .skops files need no trust. "
-            "Other files are loaded without being tried in a process with limited time and memory first.",
+            help="Load .joblib and .pkl files. Loading a pickle can run arbitrary code with your "
+            "permissions, so use this only for files whose author you trust; .skops files do not need it. "
+            "Other files are loaded without the check in a process with limited time and memory.",
         ),
     ] = False,
     decided: options.Decided = False,
@@ -57,10 +57,10 @@ def prune(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Prune a model that exists already to the best one within a budget.
+    """Prune a fitted model to the best one within a budget.
 
-    The rows of --data count costs and make choices, so they should be rows that the model was not trained on.
-    Their columns are those that it was trained with, by name; or in its order, if it knows no names.
+    The rows of --data measure costs and select the model, so they should not be its training rows. Columns
+    are matched to the training columns by name, or by position if the model has no feature names.
 
     Example: budgetprune prune forest.skops --data held_out.csv --target ill --costs costs.csv --budget 10
     --out ill.budgetprune
@@ -117,7 +117,7 @@ def prune(
 
 
 def _named(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Forest:
-    """The forest with the names that the columns of a table have."""
+    """Return the forest with the column names of a table."""
     columns = [name for name in table.frame.columns if name != target and name not in drop]
     if forest.feature_names is None:
         if len(columns) != forest.n_features:
@@ -126,7 +126,7 @@ def _named(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Fo
                 f"{len(columns)} columns beside the target; give it the columns of training, in their order."
             )
         return replace(forest, feature_names=tuple(columns))
-    # LightGBM remembers spaces as underscores.
+    # LightGBM stores spaces as underscores.
     written = {name.replace(" ", "_"): name for name in columns}
     return replace(
         forest,
@@ -137,9 +137,9 @@ def _named(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Fo
 
 
 def _rows(forest: Forest, table: Table, target: str, *, all_known: bool) -> LabelledRows:
-    """Rows as numbers, and their answers as the model spells them.
+    """Return encoded rows, and targets as labels of the model.
 
-    A label that the model does not know is None; or an error, if `all_known`.
+    An unknown label becomes None, or raises if `all_known`.
     """
     from budgetprune.selection import LabelledRows
     from budgetprune.workflow.tables import read_answers, rows_for

@@ -18,15 +18,15 @@ def rebudget(
     out: options.Out,
     budget: options.Budget = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Lets --out be the model file itself, which is replaced.")
+        bool, typer.Option("--force", help="Allow --out to replace the model file itself.")
     ] = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a staged model at another budget, without training.
+    """Write a staged model for another budget, without training.
 
-    A staged model holds stopping rules for every budget; this chooses the best one within another budget.
-    What was measured on test rows at the budget before is left out.
+    A staged model contains stopping rules for every budget; this command selects the best one within the new
+    budget. Test results for the previous budget are dropped.
 
     Example: budgetprune rebudget ill.budgetprune --budget 5 --out cheaper.budgetprune
     """

@@ -30,48 +30,42 @@ def report(
             "-o",
             metavar="FILE",
             show_default=False,
-            help=f"The page to write; {PAGE} by default, and none with --json.",
+            help=f"Page to write; {PAGE} by default, none with --json.",
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            show_default=False, help="Column with the truth; by default the one that the model was fitted to."
-        ),
+        typer.Option(show_default=False, help="Column with the true target; by default the training target."),
     ] = None,
-    title: Annotated[str, typer.Option(show_default=False, help="What the page is called.")] = "",
-    unit: Annotated[
-        str, typer.Option(show_default=False, help="What costs are counted in: minutes, say.")
-    ] = "",
+    title: Annotated[str, typer.Option(show_default=False, help="Title of the page.")] = "",
+    unit: Annotated[str, typer.Option(show_default=False, help="Unit of costs, for example minutes.")] = "",
     stories: Annotated[
         int,
-        typer.Option(
-            min=0, max=5, help="Rows of the data that are shown with their values, as examples; 0: none."
-        ),
+        typer.Option(min=0, max=5, help="Number of rows shown with their values as examples; 0 for none."),
     ] = 5,
     rows: Annotated[
         int,
         typer.Option(
             min=1,
-            help="Rows on which other budgets are measured: of more, a sample is drawn. The model itself and "
-            "the one that it is compared with are always measured on all rows.",
+            help="Most rows used to measure other budgets; larger data is sampled. The model itself and its "
+            "baseline are always measured on all rows.",
         ),
     ] = 5000,
     max_columns: options.MaxColumns = options.MOST_COLUMNS,
     seed: options.Seed = 0,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Prints what the page shows as one JSON object, and nothing else.")
+        bool,
+        typer.Option("--json", help="Print the content of the page as one JSON object and nothing else."),
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a page to choose a budget by: what each would buy, what is paid for, what goes wrong.
+    """Write an HTML report for choosing a budget: score, costs and errors at each budget.
 
-    Of a staged model, it shows where rows stop, what going on would save, and how single rows are decided; of
-    a pruned one, what is left of the trees.
+    For a staged model, it shows where rows stop, the value of further stages, and the decisions of single
+    rows; for a pruned model, the remaining trees.
 
-    It is one HTML file that loads nothing from anywhere: look at it in a browser, send it, print it. Give it
-    rows that had no part in training or choosing. A few of them are shown with their values, as examples
-    (--stories 0 shows none).
+    The report is one self-contained HTML file. Use rows that were not used for training or model selection. A
+    few of them are shown with their values as examples (--stories 0 shows none).
 
     Example: budgetprune report ill.budgetprune --data test.csv --unit EUR --out report.html
     """
@@ -121,7 +115,7 @@ def _target(name: str | None, loaded: Any, data: Path) -> str:
 
 
 def _rows_and_truth(forest: Forest, table: Any, target: str) -> tuple[Any, Any]:
-    """Rows as the forest takes them, and labels as it knows them; others stay as they are written."""
+    """Return rows for the forest, and labels as its classes; unknown labels stay strings."""
     from budgetprune.workflow.tables import read_answers, rows_for
 
     answers = read_answers(table, target, forest.classes)
@@ -133,7 +127,7 @@ def _rows_and_truth(forest: Forest, table: Any, target: str) -> tuple[Any, Any]:
 
 
 def _bar(done: int, total: int) -> None:
-    """Draw a line that grows; its end is the end of the stage."""
+    """Draw a progress bar."""
     width = 40
     filled = width * done // total
     print(

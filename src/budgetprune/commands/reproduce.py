@@ -18,7 +18,7 @@ GROUP = "budgetprune.experiments"
 
 
 def load_experiments() -> Any:
-    """Import the package of experiments, which is installed with a checkout and not with the wheel."""
+    """Import the experiments package, which a checkout installs and the wheel does not."""
     for entry in entry_points(group=GROUP):
         try:
             return import_module(entry.module)
@@ -48,12 +48,10 @@ def reproduce(
     name: Annotated[
         str, typer.Argument(help="Name of an experiment; --list shows all names.", show_default=False)
     ],
-    repeats: Annotated[int, typer.Option(min=1, help="Seeds; the paper has 10.")] = 3,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Tiny data, a few seconds: shows that it runs.")
-    ] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of seeds; the paper uses 10.")] = 3,
+    quick: Annotated[bool, typer.Option("--quick", help="Smoke test on tiny data; takes seconds.")] = False,
     paper: Annotated[bool, typer.Option("--paper", help="Full grids, no time limit.")] = False,
-    out: Annotated[Path, typer.Option(help="Results go to a folder NAME in this one.")] = Path("output"),
+    out: Annotated[Path, typer.Option(help="Parent folder of the results folder NAME.")] = Path("output"),
     data_dir: Annotated[
         Path | None,
         typer.Option(
@@ -62,17 +60,17 @@ def reproduce(
             help="Folder with data sets; else BUDGETPRUNE_DATA, the cache, or the public source.",
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Cores to use.")] = 2,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of cores.")] = 2,
     listing: Annotated[
         bool,
-        typer.Option("--list", callback=_show_names, is_eager=True, help="Say what the names stand for."),
+        typer.Option("--list", callback=_show_names, is_eager=True, help="List the experiments."),
     ] = False,
     as_json: shared.Json = False,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Repeat an experiment of the paper: results as JSON, a table, and a figure.
+    """Reproduce an experiment of the paper: results as JSON, a table, and a figure.
 
-    What is finished is kept: the same command goes on where an interrupted one was.
+    Finished parts are kept: run the same command again to resume after an interruption.
 
     Example: budgetprune reproduce table1 --quick
     """

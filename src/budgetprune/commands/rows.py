@@ -1,4 +1,4 @@
-"""What fit and prune do before anything is computed: read all files, and refuse what cannot work."""
+"""Reading and validation of input files for fit, prune and costs init."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from budgetprune.workflow.tables.target import check_target
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A table, the column that is predicted, and what each of the others costs."""
+    """Table, target, features, and prices of the features."""
 
     table: Table
     target: Target
@@ -34,7 +34,7 @@ class Question:
 
 
 def target_name(data: Path, table: Table, name: str | None) -> str:
-    """The column that is predicted; only svmlight files have one that everyone knows."""
+    """Return the name of the target; only svmlight files have a default."""
     if name is not None:
         return name
     if table.kind == "svmlight":
@@ -53,7 +53,7 @@ def read_question(
     drop: Sequence[str],
     max_columns: int,
 ) -> Question:
-    """Read rows and prices; refuse all that is wrong with them."""
+    """Read and validate rows and prices."""
     table, name = _read(console, data, target, categorical, drop, max_columns)
     wanted = read_target(table, name, task)
     columns = sort_columns(table, without={name, *drop}, categorical=categorical)
@@ -72,7 +72,7 @@ def read_columns(
     drop: Sequence[str],
     max_columns: int,
 ) -> tuple[Columns, str]:
-    """Read rows, whatever they predict: the features, and the name of the target."""
+    """Read the features of a table and the name of its target."""
     table, name = _read(console, data, target, categorical, drop, max_columns)
     return sort_columns(table, without={name, *drop}, categorical=categorical), name
 
@@ -86,7 +86,7 @@ def _read(
     max_columns: int,
 ) -> tuple[Table, str]:
     with console.stage(f"reading {data}"):
-        # Classes are called what the file calls them: "01" is no number.
+        # Class labels stay as written: "01" is not a number.
         as_text = [*categorical, *([] if target is None else [target])]
         table = read_file(data, as_text=as_text, max_columns=max_columns)
     table.check_columns(categorical, "--categorical")
@@ -100,7 +100,7 @@ def _read(
 
 
 def read_prices(costs: Path | None, names: Sequence[str], target: str, drop: Sequence[str]) -> PricedColumns:
-    """Prices of all features: those of a list, or 1 for each."""
+    """Read the prices of all features, or use 1 for each."""
     if costs is None:
         return PricedColumns(dict.fromkeys(names, 1.0))
     prices = read_price_list(costs)

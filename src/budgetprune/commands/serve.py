@@ -18,7 +18,7 @@ PACKAGES = ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client",
 
 
 class LogLevel(StrEnum):
-    """How much of what happens is told."""
+    """Log level of the service."""
 
     critical = "critical"
     error = "error"
@@ -28,19 +28,21 @@ class LogLevel(StrEnum):
 
 
 def serve(
-    model: Annotated[Path, typer.Argument(help="A file that fit, prune or BudgetPredictor.save wrote.")],
-    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
-    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request about one example.")] = Limits.body,
-    max_batch: Annotated[int, typer.Option(min=1, help="Rows of a batch.")] = Limits.batch_rows,
-    max_batch_body: Annotated[int, typer.Option(min=1, help="Bytes of a batch.")] = Limits.batch_body,
+    model: Annotated[Path, typer.Argument(help="Model file written by fit, prune or BudgetPredictor.save.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
+    max_body: Annotated[
+        int, typer.Option(min=1, help="Most bytes of a request for one example.")
+    ] = Limits.body,
+    max_batch: Annotated[int, typer.Option(min=1, help="Most rows of a batch.")] = Limits.batch_rows,
+    max_batch_body: Annotated[int, typer.Option(min=1, help="Most bytes of a batch.")] = Limits.batch_body,
     max_header_bytes: Annotated[
-        int, typer.Option(min=1, help="Bytes of all headers of a request.")
+        int, typer.Option(min=1, help="Most bytes of all headers of a request.")
     ] = Limits.header_bytes,
-    max_headers: Annotated[int, typer.Option(min=1, help="Headers of a request.")] = Limits.headers,
+    max_headers: Annotated[int, typer.Option(min=1, help="Most headers of a request.")] = Limits.headers,
     max_connections: Annotated[
         int | None,
-        typer.Option(min=1, help="Open at one time. [default: 1000, or what descriptors allow]"),
+        typer.Option(min=1, help="Most open connections. [default: 1000, or what descriptors allow]"),
     ] = Limits.connections,
     header_timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds in which all headers of a request must arrive.")
@@ -54,7 +56,7 @@ def serve(
     allowed_hosts: Annotated[
         list[str] | None,
         typer.Option(
-            help="Name by which clients call the service; repeat it for more; '*' allows all. Always "
+            help="Accepted host name of the service; may be repeated; '*' allows all. Always "
             "allowed: localhost, 127.0.0.1, [::1] and --host; every address if that is 0.0.0.0 or ::."
         ),
     ] = None,
@@ -64,12 +66,12 @@ def serve(
     drain: Annotated[
         float, typer.Option(min=0, help="Seconds after a signal in which new requests get a 503.")
     ] = 1,
-    log_level: Annotated[LogLevel, typer.Option(help="How much is told.")] = LogLevel.warning,
+    log_level: Annotated[LogLevel, typer.Option(help="Log level.")] = LogLevel.warning,
 ) -> None:
-    """Answer questions about one model over HTTP, as JSON.
+    """Serve one model over HTTP, as JSON.
 
-    Clients post the values they have, and get a decision or the source to acquire next. There is no
-    authentication: listen on other addresses than this machine's own only behind something that has one.
+    Clients post the known values and get a decision or the next source to acquire. There is no
+    authentication: listen on addresses other than loopback only behind a proxy that has it.
 
     Example: budgetprune serve ill.budgetprune --port 8000
     """
@@ -77,7 +79,7 @@ def serve(
         from budgetprune.service import run
     try:
         predictor = BudgetPredictor.load(model)
-    # A file with options of a later version, say, is a TypeError.
+    # Options of a later version, for example, raise TypeError.
     except (BudgetPruneError, OSError, TypeError) as error:
         fail(f"{model} cannot be served: {error}", WRONG)
 

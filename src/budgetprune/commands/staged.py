@@ -1,4 +1,4 @@
-"""Tables of a staged model: what each budget buys, what each stage buys, and a plain model beside it."""
+"""Tables of a staged model: trade-off curve, stages, and comparison with a plain model."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from rich.table import Table
 from budgetprune.model import BudgetModel
 from budgetprune.staged.model import StagedModel
 
-# Lines of the curve that are shown, at most, and sources of a stage.
+# Most points of the curve and most sources of a stage that are shown.
 MOST_LINES, MOST_SOURCES = 9, 6
 YOURS = "<- your model"
 
 
 def curve_values(model: StagedModel) -> dict[str, list[float]]:
-    """All points of the curve, in order of their cost, as plain values."""
+    """Return all points of the curve, in order of cost, as JSON types."""
     curve = model.trade_off
     names = ("cost", "cost_std", "score", "score_std", "loss", "lam")
     return {name: getattr(curve, name).tolist() for name in names}
 
 
 def stage_values(model: StagedModel) -> list[dict[str, Any]]:
-    """The stages that rows can get to, as plain values; a score that is not known is None."""
+    """Return the reachable stages as JSON types; an unknown score is None."""
     return [
         asdict(stage) | {"score": stage.score if np.isfinite(stage.score) else None}
         for stage in model.stages()
@@ -34,7 +34,7 @@ def stage_values(model: StagedModel) -> list[dict[str, Any]]:
 
 
 def curve_table(model: StagedModel, score_name: str, *, has_error_costs: bool) -> Table:
-    """Show cost and score for several budgets; and what errors cost, if they have a price."""
+    """Return a table of cost and score at several budgets, and of error costs if given."""
     curve, table = model.trade_off, _table("What each budget buys, on rows that had no part in training")
     priced = ("errors cost", "in all") if has_error_costs else ()
     _add_numbers(table, "average cost", score_name, *priced)
@@ -51,13 +51,13 @@ def _add_numbers(table: Table, *names: str) -> None:
 
 
 def _cells(cost: float, score: float | None, loss: float | None) -> list[str]:
-    """Cost and score; and what errors cost, and both costs together, if errors have a price."""
+    """Format cost and score; with error costs, also these and the total."""
     cells = [f"{cost:.4g}", "?" if score is None else f"{score:.4f}"]
     return cells if loss is None else [*cells, f"{loss:.4g}", f"{cost + loss:.4g}"]
 
 
 def shown_points(model: StagedModel, most: int = MOST_LINES) -> list[int]:
-    """Choose points that are about evenly spaced in cost and in score, both ends, and the one in use."""
+    """Select points evenly spaced in cost and in score, both ends, and the current point."""
     shown = {model.point}
     for values in (model.trade_off.cost, model.trade_off.score):
         wanted = np.linspace(values[0], values[-1], most // 2 + 1)
@@ -66,7 +66,7 @@ def shown_points(model: StagedModel, most: int = MOST_LINES) -> list[int]:
 
 
 def stage_table(model: StagedModel) -> Table:
-    """Show what each stage buys, how many rows get there and stop there, and the score if all do."""
+    """Return a table of stages: sources, prices, shares of rows, and scores."""
     table = _table("Your model, stage by stage")
     for name in ("stage", "buys"):
         table.add_column(name)
@@ -91,7 +91,7 @@ def _listed(sources: tuple[str, ...]) -> str:
 
 
 def compared_table(model: BudgetModel) -> Table:
-    """Show a staged model beside a plain one, on test rows."""
+    """Return a table that compares a staged model with a plain one on test rows."""
     about = model.about
     assert about is not None
     assert about.compared is not None
