@@ -181,5 +181,5 @@ def _training_weight(
             return float(curvature / np.exp(base[0]))
         case "gamma":  # a row's gradient and hessian add up to its weight
             return float(growth.gradient[0]) + curvature
-        case None:
+        case _:  # not known for other losses
             return None
