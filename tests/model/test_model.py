@@ -80,7 +80,7 @@ def test_a_story_without_a_path(tmp_path, model):
 
 def test_paths_of_other_models_are_refused(model):
     forest, costs, _ = MODELS["boosted"]()
-    with pytest.raises(InvalidInputError, match="not the one that the model is on"):
+    with pytest.raises(InvalidInputError, match="does not belong to the model"):
         replace(model, predictor=BudgetPredictor(forest, costs))
 
 
@@ -155,13 +155,13 @@ def drop_array(name):
         (set_header("unpruned", "n_features", to=6), "feature_names|other features"),
         (set_header("unpruned", to=3), "needs the unpruned forest"),
         (set_header("about", to=[]), "must be a mapping with"),
-        (set_header("about", "task", to="cooking"), "task of what is said"),
-        (set_header("about", "budget", to=-1), "budget of what is said"),
-        (set_header("about", "n_train", to=1.5), "n_train of what is said"),
-        (set_header("about", "tradeoff", to={"cost": [1]}), "tradeoff of what is said"),
-        (set_header("about", "versions", to={"a": 1}), "versions of what is said"),
+        (set_header("about", "task", to="cooking"), "Invalid model metadata: task"),
+        (set_header("about", "budget", to=-1), "Invalid model metadata: budget"),
+        (set_header("about", "n_train", to=1.5), "Invalid model metadata: n_train"),
+        (set_header("about", "tradeoff", to={"cost": [1]}), "Invalid model metadata: tradeoff"),
+        (set_header("about", "versions", to={"a": 1}), "Invalid model metadata: versions"),
         (set_header("about", "compared", to={}), "must be a mapping with"),
-        (set_header("about", "compared", "rows", to="best"), "rows of what is said"),
+        (set_header("about", "compared", "rows", to="best"), "Invalid model metadata: rows"),
         (set_header("about", "extra", to=1), "must be a mapping with"),
     ],
 )
@@ -188,5 +188,5 @@ def test_a_path_without_its_forest(tmp_path):
 def test_the_story_is_plain(model):
     told = json.loads(json.dumps(model.about.to_json()))
     assert About.from_json(told) == model.about
-    with pytest.raises(InvalidInputError, match="lam of what is said"):
+    with pytest.raises(InvalidInputError, match="Invalid model metadata: lam"):
         replace(model.about, lam=float("nan"))
