@@ -105,7 +105,7 @@ def test_pickles_are_not_opened_without_trust(run, cells, tmp_path):
 
 def test_help_says_why(run):
     said = " ".join(run("prune", "--help").out.replace("│", " ").split())
-    assert "Such files are programs: whoever wrote one runs any code here, with your rights." in said
+    assert "Loading a pickle can run arbitrary code with your permissions" in said
 
 
 def test_names_come_from_the_table(prune, tmp_path):
