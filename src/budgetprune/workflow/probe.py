@@ -1,6 +1,6 @@
 """Loaders of other libraries' models, and a process of its own in which they can do no harm.
 
-Run as a script (``python _probe.py .json 1000000000 60``), it reads the content of a file from standard
+Run as a script (``python probe.py .json 1000000000 60``), it reads the content of a file from standard
 input, loads it under limits, and writes a line of JSON and what the library makes of the model to standard
 output. It imports nothing of budgetprune, so that it starts in the time that the library takes.
 """
