@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmarks.measure import seconds, seconds_in_turns, stage, times
 from benchmarks.report import Row
 from budgetprune import BudgetPredictor, Forest
-from budgetprune.predictor.aim import ORDERS
+from budgetprune.predictor.rules import ORDERS
 from budgetprune.problem.acquisition import sources_used
 
 if TYPE_CHECKING:

@@ -294,7 +294,7 @@ def test_wrong_things_are_errors_and_leave_nothing_behind(wrong, message, on_err
         run(predictor.adecide(fetch, concurrency=3, on_error=on_error))
 
 
-def test_known_values_and_money(clinic):
+def test_known_values_and_cost_limit(clinic):
     counter = Counter(clinic, ROW)
     decision = run(clinic.adecide(counter.fetch, known={"index": 1.0}, max_cost=2.5, concurrency=4))
     assert decision.reason == "max_cost"
@@ -368,9 +368,9 @@ def test_an_error_says_what_can_be_asked_for_next():
     assert decision.next in decision.acquired
 
 
-def test_an_error_about_a_value_says_what_was_learned():
+def test_an_error_about_a_value_has_the_current_decision():
     predictor = BudgetPredictor(stumps(3))
-    with pytest.raises(AcquisitionError, match=r"'x1' gave something else .*must be a number") as caught:
+    with pytest.raises(AcquisitionError, match=r"'x1' returned an invalid value .*must be a number") as caught:
         predictor.decide(lambda source: "high" if source == "x1" else 1.0)
     assert isinstance(caught.value, InvalidInputError)
     assert caught.value.source == "x1"

@@ -136,8 +136,8 @@ def test_shares_that_add_up_are_bounded_as_tightly_as_each_by_itself(threshold):
     together = replace(forest, value=np.column_stack([1 - second, second]), missing="nan")
     apart = replace(together, value=together.value + [0.0, 1e-6] * rng.integers(0, 2, (forest.n_nodes, 1)))
     quick, slow = (BudgetPredictor(each, threshold=threshold) for each in (together, apart))
-    assert quick._engine.outlook._both is not None
-    assert slow._engine.outlook._both is None
+    assert quick._engine.probability_bounds._score_pair is not None
+    assert slow._engine.probability_bounds._score_pair is None
     rows = rng.integers(0, 4, (10, 4)).astype(float)
     for row in rows:
         for n_known in range(5):

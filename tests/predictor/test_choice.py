@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetprune import BudgetPredictor, FeatureCosts
-from budgetprune.predictor.aim import ORDERS
+from budgetprune.predictor.rules import ORDERS
 
 from ..solvers.strategies import examples
 from . import oracles

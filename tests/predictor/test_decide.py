@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetprune import BudgetPredictor, Decision, FeatureCosts
-from budgetprune.predictor.aim import ORDERS
+from budgetprune.predictor.rules import ORDERS
 
 from ..solvers.strategies import examples
 from . import oracles

@@ -32,7 +32,11 @@ def returning(clinic: BudgetPredictor, source: str, wrong: Any):
         ("TT4", {"TT4": "high", "index": 1.0}, "'TT4' must be a number, not str .'high'."),
         ("TT4", {3: 1.0}, "there is no feature 3"),
         ("TT4", {("TT4",): 1.0}, "there is no feature .'TT4',."),
-        ("TT4", {}, "no value for 'TT4', though all that it needs has been acquired, last 'TT4'"),
+        (
+            "TT4",
+            {},
+            "no value for 'TT4', although all sources that it needs have been acquired \\(last 'TT4'",
+        ),
         ("TT4", None, "no value for 'TT4'"),
         ("TSH", [2.0], "'TSH' must be a number, not list"),
         ("TSH", np.array([2.0]), "'TSH' must be a number, not ndarray"),

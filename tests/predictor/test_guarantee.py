@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import BudgetPredictor, FeatureCosts, Forest
-from budgetprune.predictor.aim import ORDERS
+from budgetprune.predictor.rules import ORDERS
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.refit import refit
 

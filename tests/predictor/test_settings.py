@@ -173,7 +173,7 @@ def types_of(predictor: BudgetPredictor) -> tuple[str, ...]:
     engine = predictor._engine
     parts = (
         engine.trees,
-        engine.outlook.trees,
+        engine.probability_bounds.trees,
         engine.sources,
         engine.rule,
         engine.forest.value,

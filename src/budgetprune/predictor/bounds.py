@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from budgetprune.forest import Forest
-from budgetprune.predictor.aim import EPSILON, Aim, rounding_error
 from budgetprune.predictor.kernels import COMPLETE, bound
+from budgetprune.predictor.rules import EPSILON, DecisionRule, rounding_error
 from budgetprune.predictor.tables import Trees, trees_of
 from budgetprune.utils.jit import njit
 
 TINY = float(np.finfo(np.float64).tiny)
 
 
-class Told(NamedTuple):
+class StepResult(NamedTuple):
     """Result of the kernels for one example.
 
     Attributes
     ----------
-    label, why, source : see `survey`
+    label, why, source : see `decide_or_choose`
     is_certain : whether the label is certain without slack too
     order : acquired sources, in order
     is_wanted : by source: some tree waits for an available feature that needs it
@@ -43,7 +43,7 @@ class Told(NamedTuple):
     bounds: NDArray[np.float64]
 
 
-class Both(NamedTuple):
+class ScorePair(NamedTuple):
     """Two scores whose weighted sum is the only direction, and the sum of the scores."""
 
     first: float
@@ -52,16 +52,18 @@ class Both(NamedTuple):
     most_sum: float
 
 
-class Outlook:
+class ProbabilityBounds:
     """Convert sums over trees to probabilities or targets, and to their bounds.
 
     Bounds allow for rounding errors.
     """
 
-    def __init__(self, forest: Forest, aim: Aim) -> None:
-        self._forest, self._aim = forest, aim
+    def __init__(self, forest: Forest, decision_rule: DecisionRule) -> None:
+        self._forest, self._decision_rule = forest, decision_rule
         self._guard = rounding_error(forest)
-        self._both = None if aim.weights is None else _both(forest, *aim.weights)
+        self._score_pair = (
+            None if decision_rule.weights is None else _score_pair(forest, *decision_rule.weights)
+        )
         # An average of shares is between 0 and 1, also after rounding.
         self._are_shares = (
             forest.is_classifier
@@ -79,35 +81,35 @@ class Outlook:
         return trees_of(forest, forest.value, forest.tree_output, forest.base)
 
     def __call__(
-        self, row: NDArray[Any], told: Told
+        self, row: NDArray[Any], result: StepResult
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return probabilities (or targets) at the current nodes, and bounds of the final ones."""
-        forest, is_complete = self._forest, told.why == COMPLETE
+        forest, is_complete = self._forest, result.why == COMPLETE
         if self._are_shares:
-            bounds = told.bounds if is_complete else self._score_bounds(row, told)
+            bounds = result.bounds if is_complete else self._score_bounds(row, result)
             found = np.empty((3, forest.n_outputs))
-            fill_shares(told.scores, bounds, is_complete, self._guard, forest.divisor, found)
+            fill_shares(result.scores, bounds, is_complete, self._guard, forest.divisor, found)
             return found[0], found[1], found[2]
-        scores = told.scores[np.newaxis] / forest.divisor
+        scores = result.scores[np.newaxis] / forest.divisor
         now = forest.probabilities(scores)[0] if forest.is_classifier else forest.answers(scores)
         if is_complete:
             return now, now.copy(), now.copy()
-        low, high = self._linked(*self._score_bounds(row, told))
+        low, high = self._linked(*self._score_bounds(row, result))
         return (between(now, low, high) if forest.is_classifier else now), low, high
 
-    def _score_bounds(self, row: NDArray[Any], told: Told) -> NDArray[np.float64]:
+    def _score_bounds(self, row: NDArray[Any], result: StepResult) -> NDArray[np.float64]:
         """Compute bounds of the scores, not divided, of shape (2, n_outputs).
 
         If the only direction combines two scores, each is bounded separately, unless their sum is constant:
         then one follows from the other.
         """
-        if self._aim.weights is None:
-            return told.bounds[:, : self._forest.n_outputs]
+        if self._decision_rule.weights is None:
+            return result.bounds[:, : self._forest.n_outputs]
         found = np.empty((2, 2))
-        if self._both is None:
-            found[:] = bound(row, told.known, self.trees, self._aim.rule)
+        if self._score_pair is None:
+            found[:] = bound(row, result.known, self.trees, self._decision_rule.stopping)
         else:
-            fill_both(told.bounds, *self._both, found)
+            fill_score_pair(result.bounds, *self._score_pair, found)
         return found
 
     def _linked(
@@ -129,14 +131,14 @@ class Outlook:
         return low * (1 - 16 * EPSILON), high * (1 + 16 * EPSILON)
 
 
-def _both(forest: Forest, first: float, second: float) -> Both | None:
+def _score_pair(forest: Forest, first: float, second: float) -> ScorePair | None:
     """Derive two scores from one direction, if their sum is constant except for rounding."""
     if not np.all(forest.tree_output < 0):
         return None
     at_leaves, start = np.where(forest.is_split, np.nan, forest.value.sum(axis=1)), forest.tree_start[:-1]
     least = float(np.fmin.reduceat(at_leaves, start).sum() + forest.base.sum())
     most = float(np.fmax.reduceat(at_leaves, start).sum() + forest.base.sum())
-    return Both(first, second, least, most) if most - least <= rounding_error(forest) else None
+    return ScorePair(first, second, least, most) if most - least <= rounding_error(forest) else None
 
 
 def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -153,7 +155,7 @@ def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> ND
 
 
 @njit(cache=True)
-def fill_both(
+def fill_score_pair(
     bounds: NDArray[np.float64],
     first: float,
     second: float,
@@ -161,7 +163,7 @@ def fill_both(
     most_sum: float,
     found: NDArray[np.float64],
 ) -> None:
-    """Compute bounds of two scores from bounds of their weighted sum; see `Both`."""
+    """Compute bounds of two scores from bounds of their weighted sum; see `ScorePair`."""
     least, most, factor = bounds[0, 0], bounds[1, 0], 1 / (second - first)
     found[0, 0], found[0, 1] = factor * (second * least_sum - most), factor * (least - first * least_sum)
     found[1, 0], found[1, 1] = factor * (second * most_sum - least), factor * (most - first * most_sum)

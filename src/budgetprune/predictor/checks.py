@@ -8,7 +8,7 @@ from typing import Any
 from budgetprune.errors import InvalidInputError
 
 # Each level doubles the number of nodes that each tree visits.
-MOST_AHEAD = 6
+MAX_LOOK_AHEAD = 6
 
 
 def check_number(name: str, value: Any) -> float:
@@ -25,10 +25,10 @@ def check_max_cost(max_cost: Any) -> float | None:
     """Return the largest cost of an example; None: no limit."""
     if max_cost is None:
         return None
-    money = check_number("max_cost", max_cost)
-    if not money >= 0:
+    cost_limit = check_number("max_cost", max_cost)
+    if not cost_limit >= 0:
         raise InvalidInputError(f"max_cost must not be negative or NaN, but is {max_cost!r}.")
-    return None if money == float("inf") else money
+    return None if cost_limit == float("inf") else cost_limit
 
 
 def check_on_error(on_error: Any) -> None:
@@ -40,8 +40,8 @@ def check_on_error(on_error: Any) -> None:
 def check_look_ahead(look_ahead: Any) -> int:
     """Return the number of unknown splits that trees look past."""
     is_whole = isinstance(look_ahead, Integral) and not isinstance(look_ahead, bool)
-    if not is_whole or not 0 <= int(look_ahead) <= MOST_AHEAD:
+    if not is_whole or not 0 <= int(look_ahead) <= MAX_LOOK_AHEAD:
         raise InvalidInputError(
-            f"look_ahead must be a whole number from 0 to {MOST_AHEAD}, not {look_ahead!r}."
+            f"look_ahead must be a whole number from 0 to {MAX_LOOK_AHEAD}, not {look_ahead!r}."
         )
     return int(look_ahead)

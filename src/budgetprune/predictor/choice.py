@@ -13,7 +13,7 @@ from budgetprune.utils.jit import njit
 
 
 @njit(cache=True)
-def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
+def choose(sources: Sources, cost_limit: float, state: State) -> tuple[int, bool]:
     """Choose the source with the greatest need per unit of cost, among those that some tree waits for.
 
     So no source is acquired that the plain forest would not need as well.
@@ -24,16 +24,16 @@ def choose(sources: Sources, money: float, state: State) -> tuple[int, bool]:
     too_expensive : whether a larger cost limit would allow one
     """
     if sources.is_shared:
-        return choose_together(sources, money, state)
-    n_standing, needs, price, need = state.n_standing, sources.needs, sources.price, state.need
+        return choose_together(sources, cost_limit, state)
+    n_waiting, needs, price, need = state.n_waiting, sources.needs, sources.price, state.need
     acquired, is_available = state.acquired, state.is_available
     best, best_gain, best_price, too_expensive = -1, 0.0, 0.0, False
     for k in range(need.size):
-        if n_standing[k] > 0:
+        if n_waiting[k] > 0:
             s = needs[k]
             if is_available[s] and not acquired[s]:
                 gain = float(need[k])
-                if price[s] > money:
+                if price[s] > cost_limit:
                     too_expensive = True
                 elif best < 0 or is_better(gain, price[s], best_gain, best_price):
                     best, best_gain, best_price = s, gain, price[s]
@@ -48,7 +48,7 @@ def is_better(gain: float, price: float, best_gain: float, best_price: float) ->
 
 
 @njit(cache=True)
-def choose_together(sources: Sources, money: float, state: State) -> tuple[int, bool]:
+def choose_together(sources: Sources, cost_limit: float, state: State) -> tuple[int, bool]:
     """Choose the next source where features share sources, or miss several.
 
     For each feature, the total price of its missing sources is compared with the total need that they cover.
@@ -60,7 +60,7 @@ def choose_together(sources: Sources, money: float, state: State) -> tuple[int, 
         sources.needs_start,
         sources.gives_start,
     )
-    acquired, is_available, n_standing = state.acquired, state.is_available, state.n_standing
+    acquired, is_available, n_waiting = state.acquired, state.is_available, state.n_waiting
     need, gain, bundle = state.need, state.gain, state.bundle
     gain[:] = 0
     n_bundles = 0
@@ -77,22 +77,22 @@ def choose_together(sources: Sources, money: float, state: State) -> tuple[int, 
                 n_bundles += 1
     best, best_gain, best_price, too_expensive = -1, 0.0, 0.0, False
     for k in range(need.size):
-        if n_standing[k] == 0:
+        if n_waiting[k] == 0:
             continue
-        own_price, own_gain, first, n_missing, can_be_had = 0.0, 0.0, -1, 0, True
+        own_price, own_gain, first, n_missing, is_obtainable = 0.0, 0.0, -1, 0, True
         for j in range(needs_start[k], needs_start[k + 1]):
             s = needs[j]
             if not acquired[s]:
                 own_price += price[s]
                 own_gain += float(gain[s])
                 n_missing += 1
-                can_be_had &= is_available[s]
+                is_obtainable &= is_available[s]
                 breadth = gives_start[s + 1] - gives_start[s]
                 if first < 0 or breadth > gives_start[first + 1] - gives_start[first]:
                     first = s
-        if n_missing == 0 or not can_be_had:
+        if n_missing == 0 or not is_obtainable:
             continue
-        if own_price > money:
+        if own_price > cost_limit:
             too_expensive = True
             continue
         if n_missing > 1:
@@ -121,10 +121,10 @@ def is_covered(sources: Sources, k: Any, by: Any, acquired: NDArray[np.bool_]) -
 def find_wanted(sources: Sources, state: State, is_wanted: NDArray[np.bool_]) -> None:
     """Mark the sources that some tree waits for, if all sources of the feature are available."""
     is_wanted[:] = False
-    for k in np.flatnonzero(state.n_standing):
+    for k in np.flatnonzero(state.n_waiting):
         needs = sources.needs[sources.needs_start[k] : sources.needs_start[k + 1]]
-        can_be_had = True
+        is_obtainable = True
         for s in needs:
-            can_be_had &= state.is_available[s]
+            is_obtainable &= state.is_available[s]
         for s in needs:
-            is_wanted[s] |= can_be_had
+            is_wanted[s] |= is_obtainable

@@ -25,27 +25,27 @@ async def acquire_concurrently(
 ) -> Decision:
     """Implement `BudgetPredictor.adecide`. No request is pending when it returns or raises."""
     _check(fetch, concurrency, timeout, on_error)
-    under_way: dict[asyncio.Task[Any], int] = {}
+    pending: dict[asyncio.Task[Any], int] = {}
     try:
         while True:
-            is_decided, source, is_wanted = example.outlook()
-            while not is_decided and source is not None and len(under_way) < concurrency:
+            is_decided, source, is_wanted = example.status()
+            while not is_decided and source is not None and len(pending) < concurrency:
                 example.request(source)
                 request = _request(fetch, example.engine.source_names[source], timeout)
-                under_way[asyncio.create_task(request)] = source
-                is_decided, source, is_wanted = example.outlook()
-            in_vain = {task: s for task, s in under_way.items() if is_decided or not is_wanted[s]}
-            await _end(in_vain)
-            for task, s in in_vain.items():
-                del under_way[task]
+                pending[asyncio.create_task(request)] = source
+                is_decided, source, is_wanted = example.status()
+            unneeded = {task: s for task, s in pending.items() if is_decided or not is_wanted[s]}
+            await _cancel(unneeded)
+            for task, s in unneeded.items():
+                del pending[task]
                 example.withdraw(s)
-            if not under_way:
+            if not pending:
                 return example.decision()
-            done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-            came = {task: under_way.pop(task) for task in tuple(under_way) if task in done}
-            _take(example, came, list(under_way.values()), on_error)
+            done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            finished = {task: pending.pop(task) for task in tuple(pending) if task in done}
+            _store(example, finished, list(pending.values()), on_error)
     finally:
-        await _end(under_way)
+        await _cancel(pending)
 
 
 async def _request(fetch: Fetch, source: str, timeout: float | None) -> Any:
@@ -56,27 +56,29 @@ async def _request(fetch: Fetch, source: str, timeout: float | None) -> Any:
         return await found
 
 
-def _take(example: Example, came: dict[asyncio.Task[Any], int], under_way: list[int], on_error: str) -> None:
+def _store(
+    example: Example, finished: dict[asyncio.Task[Any], int], pending: list[int], on_error: str
+) -> None:
     """Store all results before any error is raised, so that the error's decision includes them."""
     errors: dict[int, BaseException] = {}
-    mistakes: list[AcquisitionError] = []
-    for task, s in came.items():
+    invalid: list[AcquisitionError] = []
+    for task, s in finished.items():
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if error is not None:
-            example.give_up(s)
+            example.mark_unavailable(s)
             errors[s] = error
-    for task, s in came.items():
+    for task, s in finished.items():
         if s not in errors:
             try:
                 example.receive(s, task.result())
             except AcquisitionError as found:
-                mistakes.append(found)
+                invalid.append(found)
     # After an error, the other sources can be requested again.
-    if mistakes or (errors and on_error == "raise"):
-        for other in under_way:
+    if invalid or (errors and on_error == "raise"):
+        for other in pending:
             example.withdraw(other)
-    for mistake in mistakes:
-        raise example.again(mistake) from mistake.__cause__
+    for error_of_value in invalid:
+        raise example.with_current_decision(error_of_value) from error_of_value.__cause__
     for s, cause in errors.items():
         if isinstance(cause, _NotAsyncError) or not isinstance(cause, Exception | asyncio.CancelledError):
             raise cause
@@ -84,7 +86,7 @@ def _take(example: Example, came: dict[asyncio.Task[Any], int], under_way: list[
             raise example.error(s, cause) from cause
 
 
-async def _end(tasks: Iterable[asyncio.Task[Any]]) -> None:
+async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
     """Cancel requests and wait until all have ended, even if this task is cancelled meanwhile."""
     for task in tasks:
         task.cancel()

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import ROUNDING, CostTable
 from budgetprune.forest import Forest
-from budgetprune.predictor import kernels as _kernels
-from budgetprune.predictor.aim import Order, aim_of
-from budgetprune.predictor.bounds import Outlook, Told
-from budgetprune.predictor.catalogue import Catalogue
+from budgetprune.predictor import kernels
+from budgetprune.predictor.bounds import ProbabilityBounds, StepResult
 from budgetprune.predictor.decision import Decision, Simulation
-from budgetprune.predictor.state import State, ignorant_state
+from budgetprune.predictor.rules import Order, decision_rule_of
+from budgetprune.predictor.source_index import SourceIndex
+from budgetprune.predictor.state import State, initial_state
 from budgetprune.predictor.tables import Sources, trees_of
 from budgetprune.utils.threads import in_threads
 
@@ -25,16 +25,16 @@ from budgetprune.utils.threads import in_threads
 BLOCK = 256
 
 _REASONS = {
-    _kernels.WAITING: "waiting",
-    _kernels.CERTAIN: "certain",
-    _kernels.COMPLETE: "complete",
-    _kernels.TOO_EXPENSIVE: "max_cost",
-    _kernels.UNAVAILABLE: "unavailable",
+    kernels.WAITING: "waiting",
+    kernels.CERTAIN: "certain",
+    kernels.COMPLETE: "complete",
+    kernels.TOO_EXPENSIVE: "max_cost",
+    kernels.UNAVAILABLE: "unavailable",
 }
-DECIDED = (_kernels.CERTAIN, _kernels.COMPLETE, _kernels.STOPPED)
+DECIDED = (kernels.CERTAIN, kernels.COMPLETE, kernels.STOPPED)
 
 
-class Engine(Catalogue):
+class Engine(SourceIndex):
     """Decide one example or many rows from known values, or choose the next source."""
 
     def __init__(
@@ -50,10 +50,10 @@ class Engine(Catalogue):
     ) -> None:
         super().__init__(forest, costs)
         self.slack, self.threshold = slack, threshold
-        aim = aim_of(forest, threshold, tolerance, order, look_ahead)
-        self.rule = aim.rule
-        self.trees = trees_of(forest, aim.value, aim.direction, aim.base)
-        self.outlook = Outlook(forest, aim)
+        decision_rule = decision_rule_of(forest, threshold, tolerance, order, look_ahead)
+        self.rule = decision_rule.stopping
+        self.trees = trees_of(forest, decision_rule.value, decision_rule.direction, decision_rule.base)
+        self.probability_bounds = ProbabilityBounds(forest, decision_rule)
         self._price = self.sources.price.tolist()
         self._decide_one: Callable[..., tuple[int, int, int, bool, int]] | None = None
 
@@ -66,9 +66,9 @@ class Engine(Catalogue):
         acquired: NDArray[np.bool_],
         is_available: NDArray[np.bool_],
         sources: Sources,
-        money: float,
+        cost_limit: float,
         n_steps: int,
-    ) -> Told:
+    ) -> StepResult:
         """Advance one example by at most `n_steps`.
 
         `sources` are this engine's, with the prices still to be paid.
@@ -85,11 +85,11 @@ class Engine(Catalogue):
             sources,
             self.rule,
             self.slack,
-            money,
+            cost_limit,
             self.forest.value,
             self.forest.tree_output,
             self.forest.base,
-            self._ignorant,
+            self._initial_state,
             order,
             is_wanted,
             known_then,
@@ -97,37 +97,39 @@ class Engine(Catalogue):
             bounds,
         )
         if self._decide_one is None:
-            self._decide_one = machine_code(_kernels.decide_one, arguments)
+            self._decide_one = compiled_for(kernels.decide_one, arguments)
         label, why, source, is_certain, n_acquired = self._decide_one(*arguments)
         taken = order[:n_acquired].tolist()
-        return Told(label, why, source, is_certain, taken, is_wanted, known_then, scores, bounds)
+        return StepResult(label, why, source, is_certain, taken, is_wanted, known_then, scores, bounds)
 
     @cached_property
-    def _ignorant(self) -> State:
+    def _initial_state(self) -> State:
         n_features, n_sources = self.forest.n_features, self.is_free.size
         row = np.zeros(n_features, dtype=self.forest.input_dtype)
-        state: State = ignorant_state(row, self.trees, self.rule, self.slack, n_features, n_sources)
+        state: State = initial_state(row, self.trees, self.rule, self.slack, n_features, n_sources)
         return state
 
-    def finish(self, row: NDArray[Any], money: float) -> Decision:
+    def finish(self, row: NDArray[Any], cost_limit: float) -> Decision:
         """Decide one example whose values are all given."""
         sources, free = self.sources, self.is_free
-        told = self.run(row, self.is_known_for_free, free, self.all_available, sources, money, free.size)
-        cost = sum([self._price[s] for s in told.order])
-        return self.decision(row, told, sources, cost, told.order)
+        result = self.run(
+            row, self.is_known_for_free, free, self.all_available, sources, cost_limit, free.size
+        )
+        cost = sum([self._price[s] for s in result.order])
+        return self.decision(row, result, sources, cost, result.order)
 
     def decision(
-        self, row: NDArray[Any], told: Told, sources: Sources, cost: float, order: list[int]
+        self, row: NDArray[Any], result: StepResult, sources: Sources, cost: float, order: list[int]
     ) -> Decision:
         """Build a `Decision` from the result of `run`; `order` lists the paid sources."""
         forest, names = self.forest, self.source_names
-        now, low, high = self.outlook(row, told)
-        if forest.classes is not None and told.label != _kernels.NO_LABEL:
-            answer = forest.classes[told.label]
+        now, low, high = self.probability_bounds(row, result)
+        if forest.classes is not None and result.label != kernels.NO_LABEL:
+            answer = forest.classes[result.label]
         else:
-            answer = self.answers(told.scores[np.newaxis] / forest.divisor)[0]
-        reason = _REASONS[told.why]
-        if told.why == _kernels.CERTAIN and not told.is_certain:
+            answer = self.answers(result.scores[np.newaxis] / forest.divisor)[0]
+        reason = _REASONS[result.why]
+        if result.why == kernels.CERTAIN and not result.is_certain:
             reason = "slack"
         return Decision(
             label=answer,
@@ -136,30 +138,30 @@ class Engine(Catalogue):
             upper=high,
             cost=cost,
             acquired=tuple([names[s] for s in order]),
-            decided=told.why in DECIDED,
+            decided=result.why in DECIDED,
             reason=reason,
-            next=names[told.source] if told.source >= 0 else None,
-            next_cost=float(sources.price[told.source]) if told.source >= 0 else 0.0,
+            next=names[result.source] if result.source >= 0 else None,
+            next_cost=float(sources.price[result.source]) if result.source >= 0 else 0.0,
         )
 
     # --- Many rows ------------------------------------------------------------------------------------------
 
-    def simulate(self, X: Any, at_hand: NDArray[np.bool_], money: float) -> Simulation:
+    def simulate(self, X: Any, at_hand: NDArray[np.bool_], cost_limit: float) -> Simulation:
         """Simulate acquisition for many rows; see `BudgetPredictor.simulate`."""
         rows = self.forest.prepare_rows(X)
-        label, why, has, scores = self._replay(rows, at_hand, money)
+        label, why, has, scores = self._simulate_rows(rows, at_hand, cost_limit)
         acquired = (has & ~at_hand)[:, : self.costs.n_sources]
         scores /= self.forest.divisor
         return Simulation(
-            label=self.final(label, scores),
+            label=self.final_answers(label, scores),
             cost=self.costs.total(acquired),
             acquired=acquired,
             decided=np.isin(why, DECIDED),
             probabilities=self.forest.probabilities(scores) if self.forest.is_classifier else None,
         )
 
-    def _replay(
-        self, rows: NDArray[Any], at_hand: NDArray[np.bool_], money: float
+    def _simulate_rows(
+        self, rows: NDArray[Any], at_hand: NDArray[np.bool_], cost_limit: float
     ) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.bool_], NDArray[np.float64]]:
         forest, known = self.forest, self.known_from(at_hand)
         label = np.empty(len(rows), dtype=np.int64)
@@ -167,9 +169,9 @@ class Engine(Catalogue):
         has = np.empty((len(rows), self.sources.price.size), dtype=np.bool_)
         scores = np.empty((len(rows), forest.n_outputs))
 
-        def replay(first: int) -> None:
+        def simulate_block(first: int) -> None:
             block = slice(first, first + BLOCK)
-            _kernels.replay(
+            kernels.simulate_rows(
                 rows[block],
                 known,
                 at_hand,
@@ -177,7 +179,7 @@ class Engine(Catalogue):
                 self.sources,
                 self.rule,
                 self.slack,
-                money * ROUNDING,
+                cost_limit * ROUNDING,
                 forest.value,
                 forest.tree_output,
                 forest.base,
@@ -187,7 +189,7 @@ class Engine(Catalogue):
                 scores[block],
             )
 
-        in_threads(replay, range(0, len(rows), BLOCK))
+        in_threads(simulate_block, range(0, len(rows), BLOCK))
         return label, why, has, scores
 
     # --- Answers --------------------------------------------------------------------------------------------
@@ -201,17 +203,17 @@ class Engine(Catalogue):
         labels: NDArray[Any] = self.forest.classes[is_second.astype(np.intp)]
         return labels
 
-    def final(self, label: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[Any]:
+    def final_answers(self, label: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[Any]:
         """Return labels by the numbers that the kernels found; undecided rows use their scores."""
         answers = self.answers(scores)
         if self.forest.classes is None:
             return answers
-        is_found = label != _kernels.NO_LABEL
+        is_found = label != kernels.NO_LABEL
         answers[is_found] = self.forest.classes[label[is_found]]
         return answers
 
 
-def machine_code(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+def compiled_for(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """Return the compiled function of a kernel for arguments of these types.
 
     Use it only if the argument types never change. Numba's dispatcher compares them with all compiled

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import ROUNDING
 from budgetprune.errors import AcquisitionError, InvalidAnswerError, InvalidInputError
-from budgetprune.predictor.bounds import Told
+from budgetprune.predictor.bounds import StepResult
 from budgetprune.predictor.decision import Decision
 from budgetprune.predictor.engine import DECIDED, Engine
 
@@ -29,11 +29,11 @@ class Example:
     engine : Engine
     known : mapping from features to values, or None
         Free values; the sources that they need are free as well.
-    money : float
+    cost_limit : float
         Cost limit.
     """
 
-    def __init__(self, engine: Engine, known: Mapping[str, Any] | None, money: float) -> None:
+    def __init__(self, engine: Engine, known: Mapping[str, Any] | None, cost_limit: float) -> None:
         self.engine = engine
         n_features, n_sources = engine.forest.n_features, engine.sources.price.size
         self._row = np.zeros(n_features, dtype=engine.values.dtype)
@@ -43,7 +43,7 @@ class Example:
         self._has_arrived = np.zeros(n_sources, dtype=np.bool_)
         self._is_available = np.ones(n_sources, dtype=np.bool_)
         self._sources = engine.sources  # with the prices still to be paid
-        self._money = money
+        self._cost_limit = cost_limit
         self._cost = 0.0
         self._order: list[int] = []
         if known is not None:
@@ -70,8 +70,8 @@ class Example:
     def _reopen(self) -> None:
         """Allow free repeated requests for arrived sources that did not return all values."""
         engine = self.engine
-        is_kept_back = engine.known_from(self._has_arrived) & engine.is_used & ~self._has_value
-        for k in np.flatnonzero(is_kept_back).tolist():
+        lacks_value = engine.known_from(self._has_arrived) & engine.is_used & ~self._has_value
+        for k in np.flatnonzero(lacks_value).tolist():
             # The source that the fewest other features need.
             self.withdraw(min(engine.needs(k).tolist(), key=lambda s: engine.gives(s).size))
 
@@ -100,18 +100,18 @@ class Example:
         try:
             self._receive(s, fetched)
         except InvalidInputError as error:
-            raise self.mistake(s, error) from error
+            raise self.invalid_result(s, error) from error
 
     def _receive(self, s: int, fetched: Any) -> None:
         names, gives = self.engine.values.names, self.engine.gives(s).tolist()
         source = self.engine.source_names[s]
         if isinstance(fetched, Mapping):
-            self._write(fetched, f"what came for {source!r}")
+            self._write(fetched, f"the result of {source!r}")
         elif len(gives) == 1 and (fetched is not None or len(self.engine.needs(gives[0])) == 1):
             self._write({names[gives[0]]: fetched}, "")
         elif fetched is not None:
             raise InvalidInputError(
-                f"a single value came for {source!r}, but several features need that source "
+                f"{source!r} returned a single value, but several features need that source "
                 f"({', '.join(repr(names[k]) for k in gives)}): return a mapping from features to values."
             )
         self.arrive(s)
@@ -123,13 +123,13 @@ class Example:
             if self._has_arrived[self.engine.needs(k)].all():
                 if not self._has_value[k] and self.engine.is_used[k]:
                     raise InvalidInputError(
-                        f"there is no value for {self.engine.values.names[k]!r}, though all that it needs "
-                        f"has been acquired, last {self.engine.source_names[s]!r}; give one (None if it is "
-                        "missing)."
+                        f"there is no value for {self.engine.values.names[k]!r}, although all sources that "
+                        f"it needs have been acquired (last {self.engine.source_names[s]!r}); return one, "
+                        "None if it is missing."
                     )
                 self._is_known[k] = self._has_value[k]
 
-    def give_up(self, s: int) -> None:
+    def mark_unavailable(self, s: int) -> None:
         """Mark a source as unavailable; its price stays charged."""
         self._is_available[s] = False
         self._is_requested[s] = self._has_arrived[s]
@@ -145,13 +145,13 @@ class Example:
 
     def next_source(self) -> int | None:
         """Return the number of the source to request next, if any."""
-        source = int(self._look().source)
+        source = int(self._result().source)
         return source if source >= 0 else None
 
-    def outlook(self) -> tuple[bool, int | None, NDArray[np.bool_]]:
+    def status(self) -> tuple[bool, int | None, NDArray[np.bool_]]:
         """Return whether it is decided, the next source, and a mask of the sources that trees wait for."""
-        told = self._look()
-        return told.why in DECIDED, (int(told.source) if told.source >= 0 else None), told.is_wanted
+        result = self._result()
+        return result.why in DECIDED, (int(result.source) if result.source >= 0 else None), result.is_wanted
 
     def finish(self, values: Mapping[str, Any]) -> Decision:
         """Look up needed values until it is decided; other values are not validated."""
@@ -185,39 +185,39 @@ class Example:
 
     def decision(self) -> Decision:
         """Return the current decision."""
-        return self.engine.decision(self._row, self._look(), self._sources, self._cost, self._order)
+        return self.engine.decision(self._row, self._result(), self._sources, self._cost, self._order)
 
     def error(self, s: int, cause: BaseException) -> AcquisitionError:
         """Return the error for a failed source, which becomes unavailable."""
         return self._error(AcquisitionError, "could not be fetched", s, cause)
 
-    def mistake(self, s: int, cause: InvalidInputError) -> AcquisitionError:
+    def invalid_result(self, s: int, cause: InvalidInputError) -> AcquisitionError:
         """Return the error for a source that returned an invalid value."""
-        return self._error(InvalidAnswerError, "gave something else than it should", s, cause)
+        return self._error(InvalidAnswerError, "returned an invalid value", s, cause)
 
-    def again(self, mistake: AcquisitionError) -> AcquisitionError:
+    def with_current_decision(self, error: AcquisitionError) -> AcquisitionError:
         """Return the same error with the current decision."""
-        return type(mistake)(str(mistake), mistake.source, self.decision())
+        return type(error)(str(error), error.source, self.decision())
 
     def _error(
         self, kind: type[AcquisitionError], what: str, s: int, cause: BaseException
     ) -> AcquisitionError:
         self._has_arrived[s] = False
-        self.give_up(s)
+        self.mark_unavailable(s)
         source = self.engine.source_names[s]
         message = (
-            f"{source!r} {what} ({type(cause).__name__}: {cause}); the error's `decision` says what was "
-            "learned before."
+            f"{source!r} {what} ({type(cause).__name__}: {cause}); the error's `decision` is the last one "
+            "before the failure."
         )
         return kind(message, source, self.decision())
 
-    def _look(self) -> Told:
+    def _result(self) -> StepResult:
         return self.engine.run(
             self._row,
             self._is_known,
             self._is_requested,
             self._is_available,
             self._sources,
-            max(self._money * ROUNDING - self._cost, 0.0),
+            max(self._cost_limit * ROUNDING - self._cost, 0.0),
             n_steps=0,
         )

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.predictor.aim import CUT, LEAD, NARROW, Rule
 from budgetprune.predictor.choice import choose, find_wanted
-from budgetprune.predictor.state import State, begin, copy_state, look, new_state
+from budgetprune.predictor.rules import CUT, LEAD, NARROW, StoppingRule
+from budgetprune.predictor.state import State, advance, copy_state, new_state, start_at_roots
 from budgetprune.predictor.tables import Sources, Trees
 from budgetprune.utils.jit import njit
 
@@ -22,7 +22,7 @@ NO_LABEL = -1
 
 
 @njit(cache=True)
-def certain_label(rule: Rule, total: NDArray[np.int64], scale: float) -> int:
+def certain_label(rule: StoppingRule, total: NDArray[np.int64], scale: float) -> int:
     """Return the number of the label that is certain, else -1; 0 for a target within the tolerance."""
     if rule.kind == CUT:
         if total[0, 0] > rule.high * scale:
@@ -59,7 +59,9 @@ def receive(s: Any, sources: Sources, state: State) -> Any:
 
 
 @njit(cache=True)
-def survey(trees: Trees, sources: Sources, rule: Rule, money: float, state: State) -> tuple[int, int, int]:
+def decide_or_choose(
+    trees: Trees, sources: Sources, rule: StoppingRule, cost_limit: float, state: State
+) -> tuple[int, int, int]:
     """Decide an up-to-date state, or choose the next source.
 
     Returns
@@ -70,7 +72,7 @@ def survey(trees: Trees, sources: Sources, rule: Rule, money: float, state: Stat
     """
     label, too_expensive = certain_label(rule, state.total, trees.scale), False
     if label == NO_LABEL:
-        source, too_expensive = choose(sources, money, state)
+        source, too_expensive = choose(sources, cost_limit, state)
         if source >= 0:
             return NO_LABEL, WAITING, source
     if not state.n_window.any():
@@ -85,38 +87,38 @@ def run(
     row: NDArray[Any],
     trees: Trees,
     sources: Sources,
-    rule: Rule,
+    rule: StoppingRule,
     slack: float,
-    money: float,
+    cost_limit: float,
     order: NDArray[np.int32],
     state: State,
 ) -> tuple[int, int, int, int]:
     """Acquire sources until it is decided, or until `order` is full; `row` has all values.
 
-    `state` must be up to date (see `look`).
+    `state` must be up to date (see `advance`).
 
     Returns
     -------
-    label, why, source : see `survey`
+    label, why, source : see `decide_or_choose`
     n_acquired : number of entries written to `order`: the acquired sources
     """
     n_acquired = 0
     while True:
-        label, why, source = survey(trees, sources, rule, money, state)
+        label, why, source = decide_or_choose(trees, sources, rule, cost_limit, state)
         if why != WAITING or n_acquired == order.size:
             return label, why, source, n_acquired
         order[n_acquired] = source
         n_acquired += 1
-        money -= sources.price[source]
-        look(receive(source, sources, state), row, trees, rule, slack, state)
+        cost_limit -= sources.price[source]
+        advance(receive(source, sources, state), row, trees, rule, slack, state)
 
 
 @njit(cache=True)
-def standing_scores(
+def current_scores(
     value: NDArray[np.float64],
     tree_output: NDArray[np.int32],
     base: NDArray[np.float64],
-    rule: Rule,
+    rule: StoppingRule,
     scale: float,
     state: State,
     scores: NDArray[np.float64],
@@ -139,7 +141,7 @@ def standing_scores(
 
 @njit(cache=True)
 def possible_label(
-    label: int, why: int, rule: Rule, scale: float, scores: NDArray[np.float64], state: State
+    label: int, why: int, rule: StoppingRule, scale: float, scores: NDArray[np.float64], state: State
 ) -> int:
     """Guess a class that the bounds of the scores do not exclude, if none of several is certain."""
     if rule.kind != LEAD or label != NO_LABEL or why == COMPLETE:
@@ -153,15 +155,15 @@ def possible_label(
 
 
 @njit(cache=True, nogil=True)
-def replay(
+def simulate_rows(
     rows: NDArray[Any],
     known: NDArray[np.bool_],
     acquired: NDArray[np.bool_],
     trees: Trees,
     sources: Sources,
-    rule: Rule,
+    rule: StoppingRule,
     slack: float,
-    money: float,
+    cost_limit: float,
     value: NDArray[np.float64],
     tree_output: NDArray[np.int32],
     base: NDArray[np.float64],
@@ -175,24 +177,24 @@ def replay(
     Parameters
     ----------
     known, acquired : features and sources that all rows have from the start
-    label, why : filled in for each row, see `survey`
+    label, why : filled in for each row, see `decide_or_choose`
     has : filled in, bool array of shape (n_rows, n_sources)
     scores : filled in, of shape (n_rows, n_outputs), sums over the last nodes reached; not divided
     """
     state = new_state(trees, rule, rows.shape[1], sources.price.size)
-    begun = new_state(trees, rule, rows.shape[1], sources.price.size)
-    begun.known[:] = known
-    begun.acquired[:] = acquired
+    initial = new_state(trees, rule, rows.shape[1], sources.price.size)
+    initial.known[:] = known
+    initial.acquired[:] = acquired
     order = np.empty(sources.price.size, dtype=np.int32)
     # All rows start from the same state.
     are_alike = not known.any()
     for i in range(rows.shape[0]):
         if i == 0 or not are_alike:
-            begin(rows[i], trees, rule, slack, begun)
-        copy_state(begun, state)
-        label[i], why[i], _, _ = run(rows[i], trees, sources, rule, slack, money, order, state)
+            start_at_roots(rows[i], trees, rule, slack, initial)
+        copy_state(initial, state)
+        label[i], why[i], _, _ = run(rows[i], trees, sources, rule, slack, cost_limit, order, state)
         has[i] = state.acquired
-        standing_scores(value, tree_output, base, rule, trees.scale, state, scores[i])
+        current_scores(value, tree_output, base, rule, trees.scale, state, scores[i])
         label[i] = possible_label(label[i], why[i], rule, trees.scale, scores[i], state)
 
 
@@ -204,50 +206,52 @@ def decide_one(
     is_available: NDArray[np.bool_],
     trees: Trees,
     sources: Sources,
-    rule: Rule,
+    rule: StoppingRule,
     slack: float,
-    money: float,
+    cost_limit: float,
     value: NDArray[np.float64],
     tree_output: NDArray[np.int32],
     base: NDArray[np.float64],
-    begun: State,
+    initial: State,
     order: NDArray[np.int32],
     is_wanted: NDArray[np.bool_],
     known_then: NDArray[np.bool_],
     scores: NDArray[np.float64],
     bounds: NDArray[np.float64],
 ) -> tuple[int, int, int, bool, int]:
-    """Advance one example until `order` is full, and return its results; see `Told`.
+    """Advance one example until `order` is full, and return its results; see `StepResult`.
 
-    `begun` is the initial state of all examples, with no known value. The last five arguments are filled,
+    `initial` is the initial state of all examples, with no known value. The last five arguments are filled,
     because numba takes longer to return new arrays.
     """
     state = new_state(trees, rule, known.size, acquired.size)
-    is_begun = not known.any()
-    if is_begun:
-        copy_state(begun, state)
+    nothing_known = not known.any()
+    if nothing_known:
+        copy_state(initial, state)
     state.known[:] = known
     state.acquired[:] = acquired
     state.is_available[:] = is_available
-    if not is_begun:
-        begin(row, trees, rule, slack, state)
-    label, why, source, n_acquired = run(row, trees, sources, rule, slack, money, order, state)
+    if not nothing_known:
+        start_at_roots(row, trees, rule, slack, state)
+    label, why, source, n_acquired = run(row, trees, sources, rule, slack, cost_limit, order, state)
     known_then[:] = state.known
     find_wanted(sources, state, is_wanted)
-    standing_scores(value, tree_output, base, rule, trees.scale, state, scores)
+    current_scores(value, tree_output, base, rule, trees.scale, state, scores)
     label = possible_label(label, why, rule, trees.scale, scores, state)
     is_certain = why == CERTAIN
     if slack > 0:
-        begin(row, trees, rule, 0.0, state)
+        start_at_roots(row, trees, rule, 0.0, state)
         is_certain = certain_label(rule, state.total, trees.scale) != NO_LABEL
     bounds[:] = state.total / trees.scale
     return label, why, source, is_certain, n_acquired
 
 
 @njit(cache=True)
-def bound(row: NDArray[Any], known: NDArray[np.bool_], trees: Trees, rule: Rule) -> NDArray[np.float64]:
+def bound(
+    row: NDArray[Any], known: NDArray[np.bool_], trees: Trees, rule: StoppingRule
+) -> NDArray[np.float64]:
     """Compute bounds of sums over trees from known features, of shape (2, n_directions)."""
     state = new_state(trees, rule, known.size, 0)
     state.known[:] = known
-    begin(row, trees, rule, 0.0, state)
+    start_at_roots(row, trees, rule, 0.0, state)
     return state.total / trees.scale

@@ -15,12 +15,12 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.persistence.container import blamed_on
 from budgetprune.persistence.model_file import STAGED, Sections, load_model_and_stages, save_model
-from budgetprune.predictor.aim import Order, check_aim
 from budgetprune.predictor.checks import check_look_ahead, check_max_cost, check_number, check_on_error
 from budgetprune.predictor.concurrent import acquire_concurrently
 from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.engine import Engine
 from budgetprune.predictor.example import Example
+from budgetprune.predictor.rules import Order, check_decision_rule
 
 # Settings stored in a file with the forest and its prices.
 SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order", "look_ahead")
@@ -109,7 +109,7 @@ class BudgetPredictor:
         self.max_cost = check_max_cost(max_cost)
         self.threshold = None if threshold is None else check_number("threshold", threshold)
         self.tolerance = None if tolerance is None else check_number("tolerance", tolerance)
-        check_aim(forest, self.threshold, self.tolerance, order)
+        check_decision_rule(forest, self.threshold, self.tolerance, order)
         self.order: Order = order
         self.look_ahead = check_look_ahead(look_ahead)
         self._engine = self._make_engine()
@@ -194,7 +194,7 @@ class BudgetPredictor:
         for s in paid:
             example.arrive(s)
         for s in lost:
-            example.give_up(s)
+            example.mark_unavailable(s)
         return example.decision()
 
     def decide(
@@ -235,7 +235,7 @@ class BudgetPredictor:
             if row is None:
                 return self._example(known, max_cost).finish(fetch)
             # All values are plain numbers: the kernel can run all steps at once.
-            return self._engine.finish(row, self._money(max_cost) * ROUNDING)
+            return self._engine.finish(row, self._cost_limit(max_cost) * ROUNDING)
         if not callable(fetch):
             raise InvalidInputError(
                 f"fetch must be callable or a mapping from features to values, not {type(fetch).__name__}."
@@ -247,7 +247,7 @@ class BudgetPredictor:
                 fetched = fetch(self._engine.source_names[s])
             except Exception as error:
                 if on_error == "skip":
-                    example.give_up(s)
+                    example.mark_unavailable(s)
                     continue
                 raise example.error(s, error) from error
             if inspect.iscoroutine(fetched):
@@ -293,16 +293,16 @@ class BudgetPredictor:
         )
 
     def _example(self, known: Mapping[str, Any] | None, max_cost: float | None) -> Example:
-        return Example(self._engine, known, self._money(max_cost))
+        return Example(self._engine, known, self._cost_limit(max_cost))
 
     def _numbers(self, sources: Iterable[str], what: str) -> list[int]:
         if isinstance(sources, str) or not isinstance(sources, Iterable):
             raise InvalidInputError(f"{what} must be a list of names of sources, not {sources!r}.")
         return [self._engine.source(source) for source in sources]
 
-    def _money(self, max_cost: float | None) -> float:
-        money = self.max_cost if max_cost is None else check_max_cost(max_cost)
-        return np.inf if money is None else money
+    def _cost_limit(self, max_cost: float | None) -> float:
+        cost_limit = self.max_cost if max_cost is None else check_max_cost(max_cost)
+        return np.inf if cost_limit is None else cost_limit
 
     # --- Many rows ------------------------------------------------------------------------------------------
 
@@ -326,7 +326,7 @@ class BudgetPredictor:
         """
         at_hand = self._engine.is_free.copy()
         at_hand[self._numbers(known, "known")] = True
-        return self._engine.simulate(X, at_hand, self._money(max_cost))
+        return self._engine.simulate(X, at_hand, self._cost_limit(max_cost))
 
     # --- Files ----------------------------------------------------------------------------------------------
 

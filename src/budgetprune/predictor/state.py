@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest.routing import goes_left
-from budgetprune.predictor.aim import LOOK_AHEAD, STANDING, Rule
+from budgetprune.predictor.rules import BY_LOOK_AHEAD, BY_WAITING, StoppingRule
 from budgetprune.predictor.tables import Trees
 from budgetprune.utils.jit import njit
 
@@ -36,7 +36,7 @@ class State(NamedTuple):
     marks: NDArray[np.uint64]  # of these features: bit `k % 64` for feature k
     # Sums over trees.
     total: NDArray[np.int64]  # bounds of all directions, less the slack, of shape (2, n_directions)
-    n_standing: NDArray[np.int64]  # by feature: trees that wait for it
+    n_waiting: NDArray[np.int64]  # by feature: trees that wait for it
     need: NDArray[np.int64]  # by feature
     # Scratch memory.
     queue: NDArray[np.int64]
@@ -46,7 +46,7 @@ class State(NamedTuple):
 
 
 @njit(cache=True)
-def new_state(trees: Trees, rule: Rule, n_features: int, n_sources: int) -> State:
+def new_state(trees: Trees, rule: StoppingRule, n_features: int, n_sources: int) -> State:
     n_trees, n_places = trees.direction.size, 2 ** (rule.look_ahead + 1) - 1
     return State(
         np.zeros(n_features, dtype=np.bool_),
@@ -69,25 +69,25 @@ def new_state(trees: Trees, rule: Rule, n_features: int, n_sources: int) -> Stat
 
 
 @njit(cache=True)
-def begin(row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: State) -> None:
+def start_at_roots(row: NDArray[Any], trees: Trees, rule: StoppingRule, slack: float, state: State) -> None:
     """Advance all trees from their roots, given the known features in `state`."""
     state.node[:] = trees.tree_start[:-1]
     state.bounds[:] = 0
     state.n_window[:] = 0
     state.marks[:] = ALL
     state.total[:] = trees.base
-    state.n_standing[:] = 0
+    state.n_waiting[:] = 0
     state.need[:] = 0
-    look(ALL, row, trees, rule, slack, state)
+    advance(ALL, row, trees, rule, slack, state)
 
 
 @njit(cache=True)
-def ignorant_state(
-    row: NDArray[Any], trees: Trees, rule: Rule, slack: float, n_features: int, n_sources: int
+def initial_state(
+    row: NDArray[Any], trees: Trees, rule: StoppingRule, slack: float, n_features: int, n_sources: int
 ) -> State:
     """Return the initial state, with no known feature; `row` is not read."""
     state = new_state(trees, rule, n_features, n_sources)
-    begin(row, trees, rule, slack, state)
+    start_at_roots(row, trees, rule, slack, state)
     return state
 
 
@@ -104,12 +104,12 @@ def copy_state(of: State, to: State) -> None:
     to.window_need[:] = of.window_need
     to.marks[:] = of.marks
     to.total[:] = of.total
-    to.n_standing[:] = of.n_standing
+    to.n_waiting[:] = of.n_waiting
     to.need[:] = of.need
 
 
 @njit(cache=True)
-def narrow(bounds: NDArray[np.int32], slack: float) -> None:
+def shrink(bounds: NDArray[np.int32], slack: float) -> None:
     """Remove a share of the range at both ends."""
     for d in range(bounds.shape[1]):
         taken = np.int32(slack * (np.int64(bounds[1, d]) - np.int64(bounds[0, d])))
@@ -121,7 +121,7 @@ def narrow(bounds: NDArray[np.int32], slack: float) -> None:
 
 
 @njit(cache=True, inline="always")
-def advance(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -> Any:
+def descend(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -> Any:
     """Descend from node `h` to the first split on an unknown feature, or to a leaf."""
     nodes = trees.node
     k = nodes[h]["feature"]
@@ -151,7 +151,9 @@ def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
 
 
 @njit(cache=True)
-def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, state: State) -> None:
+def advance(
+    due: Any, row: NDArray[Any], trees: Trees, rule: StoppingRule, slack: float, state: State
+) -> None:
     """Advance trees from their current nodes, and bound their possible values.
 
     Below an unknown split both sides are possible; on each, known splits are followed further down. The
@@ -166,16 +168,16 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
     Parameters
     ----------
     due : marks of features that have become known; a tree with none of them in its window is unchanged
-    rule : defines the look-ahead and the needs of a tree: the feature that it waits for, once (STANDING) or
-        times the tree's range (RANGE); or all features in the window, weighted by the probability of
-        reaching them, times the range (LOOK_AHEAD)
+    rule : defines the look-ahead and the needs of a tree: the feature that it waits for, once (BY_WAITING) or
+        times the tree's range (BY_RANGE); or all features in the window, weighted by the probability of
+        reaching them, times the range (BY_LOOK_AHEAD)
     slack : share of a tree's range that is removed at both ends
     """
     # Local names: numba would count references in the loop for arrays read from a tuple there.
     nodes, below, share_left, direction = trees.node, trees.bounds, trees.share_left, trees.direction
     known, queue, share, bounds = state.known, state.queue, state.share, state.bounds
     node, marks, total, need = state.node, state.marks, state.total, state.need
-    n_standing, n_window = state.n_standing, state.n_window
+    n_waiting, n_window = state.n_waiting, state.n_window
     window_feature, window_need = state.window_feature, state.window_need
     for t in range(node.size):
         if not marks[t] & due:
@@ -189,9 +191,9 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
         for j in range(n_window[t]):
             need[window_feature[t, j]] -= window_need[t, j]
         if n_window[t] > 0:
-            n_standing[window_feature[t, 0]] -= 1
+            n_waiting[window_feature[t, 0]] -= 1
 
-        queue[0] = advance(node[t], row, known, trees)
+        queue[0] = descend(node[t], row, known, trees)
         node[t] = queue[0]
         share[0] = 1.0
         marks[t] = 0
@@ -209,8 +211,8 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
                     bounds[t, 0, d] = min(bounds[t, 0, d], below[h, 0, d])
                     bounds[t, 1, d] = max(bounds[t, 1, d], below[h, 1, d])
             else:
-                queue[n_queued] = advance(h + 1, row, known, trees)
-                queue[n_queued + 1] = advance(np.int64(nodes[h]["child"][0]), row, known, trees)
+                queue[n_queued] = descend(h + 1, row, known, trees)
+                queue[n_queued + 1] = descend(np.int64(nodes[h]["child"][0]), row, known, trees)
                 share[n_queued] = probability * share_left[h]
                 share[n_queued + 1] = probability - share[n_queued]
                 n_queued += 2
@@ -220,20 +222,20 @@ def look(due: Any, row: NDArray[Any], trees: Trees, rule: Rule, slack: float, st
                 n_splits += 1
                 marks[t] |= np.uint64(1) << np.uint64(k & 63)
 
-        stake = np.int64(0)
+        span = np.int64(0)
         for d in range(n_fed):
-            stake += np.int64(bounds[t, 1, d]) - np.int64(bounds[t, 0, d])
+            span += np.int64(bounds[t, 1, d]) - np.int64(bounds[t, 0, d])
         if slack > 0:
-            narrow(bounds[t], slack)
+            shrink(bounds[t], slack)
         for d in range(n_fed):
             total[0, first + d] += bounds[t, 0, d]
             total[1, first + d] += bounds[t, 1, d]
         n_window[t] = n_splits
         for j in range(n_splits):
-            if rule.order == LOOK_AHEAD:
-                window_need[t, j] = np.int64(share[j] * stake)
+            if rule.order == BY_LOOK_AHEAD:
+                window_need[t, j] = np.int64(share[j] * span)
             else:
-                window_need[t, j] = (1 if rule.order == STANDING else stake) if j == 0 else 0
+                window_need[t, j] = (1 if rule.order == BY_WAITING else span) if j == 0 else 0
             need[window_feature[t, j]] += window_need[t, j]
         if n_splits > 0:
-            n_standing[window_feature[t, 0]] += 1
+            n_waiting[window_feature[t, 0]] += 1

@@ -35,7 +35,7 @@ class Trees(NamedTuple):
     # Probability to go left, estimated from training rows.
     share_left: NDArray[np.float64]
     # Of shape (n_nodes, 2, n_columns): the lowest and the highest value over the leaves below, by direction
-    # (see `Aim`). A tree that adds to one of several directions has its bounds in the first column.
+    # (see `DecisionRule`). A tree that adds to one of several directions has its bounds in the first column.
     bounds: NDArray[np.int32]
     direction: NDArray[np.int32]  # that a tree adds to, -1 for all
     base: NDArray[np.int64]  # of shape (2, n_directions), lower and upper; may be padded

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.predictor.bounds import Told
-from budgetprune.predictor.catalogue import Catalogue
+from budgetprune.predictor.bounds import StepResult
 from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.kernels import COMPLETE, NO_LABEL, STOPPED, TOO_EXPENSIVE, UNAVAILABLE, WAITING
+from budgetprune.predictor.source_index import SourceIndex
 from budgetprune.predictor.tables import Sources
 from budgetprune.staged.model import StagedModel
 from budgetprune.staged.stopping import applied
@@ -24,7 +24,7 @@ _REASONS = {
 }
 
 
-class StagedEngine(Catalogue):
+class StagedEngine(SourceIndex):
     """Answer "these values are known: enough, or which source next?" for one example, or for many rows."""
 
     def __init__(self, model: StagedModel) -> None:
@@ -71,7 +71,7 @@ class StagedEngine(Catalogue):
         sources: Sources,
         money: float,
         n_steps: int,
-    ) -> Told:
+    ) -> StepResult:
         """Say where one example stands; no step is taken (`n_steps` is 0)."""
         del n_steps
         cannot_be_had = ~self.known_from(is_available | acquired)
@@ -92,7 +92,7 @@ class StagedEngine(Catalogue):
             assert wanted is not None
             is_wanted[wanted[is_available[wanted]]] = True
         bounds = np.empty((2, 0))
-        return Told(NO_LABEL, why, source, True, [], is_wanted, known, outputs[0], bounds)
+        return StepResult(NO_LABEL, why, source, True, [], is_wanted, known, outputs[0], bounds)
 
     def _stage(self, is_settled: NDArray[np.bool_]) -> int:
         """Find the last stage whose features, and those of all earlier ones, are known or cannot be had."""
@@ -170,11 +170,11 @@ class StagedEngine(Catalogue):
         why = STOPPED if simulation.decided[0] else TOO_EXPENSIVE
         if stage[0] == len(self._wanted) - 1:
             why = COMPLETE
-        told = Told(NO_LABEL, why, -1, True, order, self.is_free, self.is_free, outputs[0], outputs)
+        told = StepResult(NO_LABEL, why, -1, True, order, self.is_free, self.is_free, outputs[0], outputs)
         return self.decision(row, told, self.sources, float(simulation.cost[0]), order)
 
     def decision(
-        self, row: NDArray[Any], told: Told, sources: Sources, cost: float, order: list[int]
+        self, row: NDArray[Any], told: StepResult, sources: Sources, cost: float, order: list[int]
     ) -> Decision:
         """Put what `run` told into words; `order` is what was paid for."""
         del row

@@ -19,12 +19,12 @@ CUT, LEAD, NARROW = 0, 1, 2
 # Definitions of a tree's need, which determines the next source; see `BudgetPredictor`.
 Order = Literal["look-ahead", "range", "waiting"]
 ORDERS: tuple[Order, ...] = get_args(Order)
-LOOK_AHEAD, RANGE, STANDING = range(3)
+BY_LOOK_AHEAD, BY_RANGE, BY_WAITING = range(3)
 
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-class Rule(NamedTuple):
+class StoppingRule(NamedTuple):
     """Stopping rule for sums over trees, before the divisor and the link."""
 
     kind: int
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Aim:
+class DecisionRule:
     """Directions in which the scores of a forest are bounded, and the stopping rule.
 
     A *direction* is a linear function of the scores: the one score of a boosted classifier or of a
@@ -54,19 +54,19 @@ class Aim:
     base : float64 array of shape (n_directions,)
     weights : two floats, or None
         Weights of both scores in the only direction; None: directions are scores.
-    rule : Rule
+    stopping : StoppingRule
     """
 
     value: NDArray[np.float64]
     direction: NDArray[np.int32]
     base: NDArray[np.float64]
     weights: tuple[float, float] | None
-    rule: Rule
+    stopping: StoppingRule
 
 
-def aim_of(
+def decision_rule_of(
     forest: Forest, threshold: float | None, tolerance: float | None, order: Order, look_ahead: int
-) -> Aim:
+) -> DecisionRule:
     """Build the decision rule of a forest."""
     value, direction, base = forest.value, forest.tree_output, forest.base
     cut, weights = (0.0, 0.0), (-1.0, 1.0)
@@ -95,7 +95,7 @@ def aim_of(
     if base.size == 1:
         direction = np.full(forest.n_trees, -1, dtype=np.int32)
     low, high = cut
-    rule = Rule(
+    stopping = StoppingRule(
         kind,
         low * forest.divisor - guard,
         high * forest.divisor + guard,
@@ -106,7 +106,9 @@ def aim_of(
         ORDERS.index(order),
         look_ahead,
     )
-    return Aim(np.ascontiguousarray(value), direction, base, weights if is_combined else None, rule)
+    return DecisionRule(
+        np.ascontiguousarray(value), direction, base, weights if is_combined else None, stopping
+    )
 
 
 def rounding_error(forest: Forest) -> float:
@@ -120,7 +122,9 @@ def _largest_sum(forest: Forest) -> float:
     return float(largest.sum() + np.abs(forest.base).sum())
 
 
-def check_aim(forest: Forest, threshold: float | None, tolerance: float | None, order: Order) -> None:
+def check_decision_rule(
+    forest: Forest, threshold: float | None, tolerance: float | None, order: Order
+) -> None:
     """Raise InvalidInputError if the settings are invalid for a forest."""
     if order not in ORDERS:
         raise InvalidInputError(f"order must be one of {', '.join(map(repr, ORDERS))}, not {order!r}.")

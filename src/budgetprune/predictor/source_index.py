@@ -1,4 +1,4 @@
-"""`Catalogue`: sources, their prices, and the features that need them."""
+"""`SourceIndex`: sources, their prices, and the features that need them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from budgetprune.predictor.tables import sources_of
 from budgetprune.predictor.values import Values
 
 
-class Catalogue:
+class SourceIndex:
     """Sources by number and by name, and the features that need them.
 
     Sources are numbered as in the price list. Features that need no source follow, as free sources.
@@ -48,10 +48,10 @@ class Catalogue:
         taken = {*self.costs.source_names, *free}
         names: dict[str, None] = {}
         for s, name in enumerate(self.costs.source_names):
-            steps_back = s not in used and name in free
-            names[_unlike(taken, name, " (unused)") if steps_back else name] = None
+            is_renamed = s not in used and name in free
+            names[_unique_name(taken, name, " (unused)") if is_renamed else name] = None
         for name in free:
-            names[_unlike(taken, name, " (feature)") if name in names else name] = None
+            names[_unique_name(taken, name, " (feature)") if name in names else name] = None
         return tuple(names)
 
     def source(self, name: Any) -> int:
@@ -77,9 +77,9 @@ class Catalogue:
         return np.logical_not(lacks)
 
 
-def _unlike(taken: set[str], name: str, more: str) -> str:
+def _unique_name(taken: set[str], name: str, suffix: str) -> str:
     """Append a suffix to a name until it is unique."""
     while name in taken:
-        name += more
+        name += suffix
     taken.add(name)
     return name
