@@ -370,7 +370,7 @@ def test_an_error_says_what_can_be_asked_for_next():
 
 def test_an_error_about_a_value_has_the_current_decision():
     predictor = BudgetPredictor(stumps(3))
-    with pytest.raises(AcquisitionError, match=r"'x1' returned an invalid value .*must be a number") as caught:
+    with pytest.raises(AcquisitionError, match=r"'x1' returned an invalid .*must be a number") as caught:
         predictor.decide(lambda source: "high" if source == "x1" else 1.0)
     assert isinstance(caught.value, InvalidInputError)
     assert caught.value.source == "x1"
