@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, zip_longest
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.problem import PruningProblem
-from budgetprune.problem.errors import Estimate, Loss
 from budgetprune.ranking import average_precision_at
 from budgetprune.refit import refit
 from budgetprune.selection import Choices, LabelledRows, halves
@@ -136,8 +135,8 @@ class Recipe:
             val.X,
             val.y,
             costs=contest.costs,
-            error=cast(Estimate, choices.error),
-            loss=cast(Loss | None, choices.loss),
+            error=choices.error,
+            loss=choices.loss,
             X_train=train.X,
             y_train=train.y,
         )

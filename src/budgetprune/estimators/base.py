@@ -85,7 +85,6 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
     # --- What differs between classifiers and regressors ----------------------------------------------------
 
     _by_class: bool  # whether rows are divided class by class
-    _losses: tuple[str, ...]
     _refits: tuple[str, ...]
 
     @abstractmethod

@@ -105,7 +105,6 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
 
     _by_class = True
     _names_of_numbers: NDArray[Any] | None = None
-    _losses = ("misclassification", "brier")
     _refits = ("squared", "softmax", "own")
 
     def _default_estimator(self) -> Any:

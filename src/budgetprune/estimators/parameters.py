@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -11,7 +11,8 @@ from sklearn.utils import get_tags
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.problem.checks import at_least_zero
-from budgetprune.problem.errors import Estimate
+from budgetprune.problem.estimate import ERROR_ESTIMATES
+from budgetprune.problem.node_losses import node_losses_for
 from budgetprune.problem.solver import SOLVERS, has_path, path_solvers
 from budgetprune.ranking import RankingScorer
 from budgetprune.selection import between_zero_and_one, check_budget_parameter, one_of, supported_model
@@ -33,8 +34,8 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
     check_budget_parameter(estimator.budget)
     if estimator.lam is not None:
         at_least_zero(estimator.lam, "lam")
-    one_of("error", estimator.error, ("auto", *get_args(Estimate)))
-    one_of("loss", estimator.loss, (None, *estimator._losses))
+    one_of("error", estimator.error, ("auto", *ERROR_ESTIMATES.names))
+    one_of("loss", estimator.loss, (None, *node_losses_for(estimator._by_class)))
     one_of("refit", estimator.refit, ("auto", None, *estimator._refits))
     one_of("solver", estimator.solver, SOLVERS.names)
     if not (isinstance(estimator.ridge, str) and estimator.ridge == "auto"):
@@ -62,11 +63,13 @@ def check_scorer(estimator: BudgetPruneBase, scorer: Any) -> None:
 
 def check_estimate_possible(estimator: BudgetPruneBase, *, has_train: bool) -> None:
     """Raise if errors are to be measured on the training rows of a frozen estimator, but there are none."""
-    is_frozen = isinstance(estimator.estimator, FrozenEstimator)
-    if is_frozen and not has_train and estimator.error in ("out-of-bag", "pooled"):
+    if has_train or estimator.error == "auto" or not isinstance(estimator.estimator, FrozenEstimator):
+        return
+    if ERROR_ESTIMATES.find(estimator.error).needs_training_rows:
+        others = ", ".join(repr(each.name) for each in ERROR_ESTIMATES if not each.needs_training_rows)
         raise InvalidInputError(
             f"error={estimator.error!r} needs the rows that the frozen estimator was trained on: write "
-            "fit(X_train, y_train, X_val=..., y_val=...), or use 'in-bag', 'held-out' or 'auto'."
+            f"fit(X_train, y_train, X_val=..., y_val=...), or use {others} or 'auto'."
         )
 
 

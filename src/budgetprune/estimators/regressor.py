@@ -90,7 +90,6 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
         self.tolerance = tolerance
 
     _by_class = False
-    _losses = ("squared",)
     _refits = ("squared", "own")
 
     def _default_estimator(self) -> Any:

@@ -1,60 +1,33 @@
 """Node errors of a boosted ensemble: the loss that pruned splits no longer reduce.
 
-Averaged trees each have an error of their own. Boosted trees correct each other, so what counts is the loss
-of the sum: the error of a pruning is the loss that it adds to the unpruned ensemble's, per unit of weight. To
-second order, and as if no later round took notice, that is the sum of the gains of the splits that go.
+Each averaged tree has an error of its own. Boosted trees correct each other, so the loss of their sum counts:
+the error of a pruning is the increase of the loss over the unpruned ensemble, per unit of weight. To second
+order, and if later rounds are taken as fixed, that is the sum of the gains of the pruned splits.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.problem.errors import Estimate, NodeErrors, check_finite
-from budgetprune.problem.gains import NewtonSums, newton_sums, split_gains, sums_below
-from budgetprune.problem.rows import RoutedRows, route
+from budgetprune.problem.errors import NodeErrors, check_finite
+from budgetprune.problem.estimate import ErrorEstimate, ErrorRows
+from budgetprune.problem.gains import NewtonSums, newton_sums, sums_below
+from budgetprune.problem.rows import RoutedRows
 from budgetprune.problem.targets import Labels, check_for_loss
 
 
-def boosted_errors(
-    forest: Forest,
-    estimate: Estimate,
-    rows: RoutedRows,
-    labels: Labels,
-    X_train: Any,
-    train_labels: Labels,
-) -> NodeErrors:
-    """Compute the gains of all splits, and sum them below each node.
-
-    Parameters
-    ----------
-    forest : Forest
-    estimate : which rows count
-        In-bag gains are those that the model recorded; where it recorded none, the training rows are
-        measured. A boosted tree sees all of them, so that pooled means training and held-out rows together.
-    rows, labels : where held-out rows go, and what they are
-    X_train, train_labels : the rows that the trees were grown on
-    """
-    if estimate == "in-bag" and forest.split_gain is not None:
-        gain, counted = np.where(forest.is_split, forest.split_gain, 0.0), 1.0
-    else:
-        parts = []
-        if estimate in ("in-bag", "pooled"):
-            X = forest.prepare_rows(X_train, "X_train")
-            parts.append(measure(forest, route(forest, X), train_labels))
-        if estimate in ("held-out", "pooled"):
-            parts.append(measure(forest, rows, labels))
-        gain = np.sum([split_gains(forest, sums) for sums, _ in parts], axis=0)
-        counted = sum(weight for _, weight in parts)
+def boosted_errors(forest: Forest, estimate: ErrorEstimate, data: ErrorRows) -> NodeErrors:
+    """Compute the gains of all splits, and sum them below each node."""
+    parts = estimate.gains(forest, data)
+    gain = np.sum([part.gain for part in parts], axis=0)
     check_finite(gain)
     with np.errstate(over="ignore"):
         lost: NDArray[np.float64] = sums_below(forest.right, gain)
     check_finite(lost)
-    per_tree = np.full(forest.n_trees, counted)
+    per_tree = np.full(forest.n_trees, sum(part.weight for part in parts))
     return NodeErrors(lost, gain, per_tree, per_tree)
 
 
@@ -69,31 +42,18 @@ def measure(forest: Forest, rows: RoutedRows, labels: Labels) -> tuple[NewtonSum
     return sums, float(weight.sum())
 
 
-def check_boosted(forest: Forest, estimate: str, loss: str | None, X_train: Any, y_train: Any) -> None:
+def check_boosted(forest: Forest, estimate: ErrorEstimate, loss: str | None, has_train: bool) -> None:
     """Raise unless the gains of a boosted ensemble can be computed from the input."""
-    if estimate == "out-of-bag":
-        raise InvalidInputError(
-            "error='out-of-bag' is for bootstrapped trees; a boosted tree sees all training rows, directly "
-            "or in its gradients. Use error='held-out' with y_cost, or 'pooled' with the training rows too."
-        )
     if loss is not None:
         raise InvalidInputError(
             f"loss={loss!r} is for averaged trees; a boosted ensemble is pruned by the loss that it was "
             f"trained on ({forest.loss or 'not known here'}). Leave loss out."
         )
-    if estimate == "in-bag" and forest.split_gain is not None:
-        return
-    check_known_loss(forest)
-    if estimate == "in-bag" and (X_train is None or y_train is None):
-        raise InvalidInputError(
-            "this boosted model records no gains that could be used as they are (none at all, or with "
-            "penalties taken off); pass X_train and y_train to measure them, or use error='held-out' with "
-            "y_cost."
-        )
+    estimate.check_boosted(forest, has_train)
 
 
 def check_known_loss(forest: Forest) -> None:
-    """Raise if there is no loss to measure gains by."""
+    """Raise if the loss of a boosted ensemble is not supported, so that gains cannot be measured."""
     if forest.loss is None:
         has_record = forest.split_gain is not None
         raise InvalidInputError(

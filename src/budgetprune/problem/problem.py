@@ -21,7 +21,8 @@ from budgetprune.problem.checks import (
     check_critical_lambda,
     check_multipliers,
 )
-from budgetprune.problem.errors import Estimate, Loss, check_estimate, check_loss, node_errors
+from budgetprune.problem.errors import check_estimate, check_loss, check_needs, node_errors
+from budgetprune.problem.estimate import ErrorRows
 from budgetprune.problem.pruning import Pruning
 from budgetprune.problem.rows import route
 from budgetprune.problem.solver import find_path_solver, find_solver
@@ -52,13 +53,13 @@ class PruningProblem:
         Their labels or targets, for held-out and pooled errors.
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None means 1 per feature.
-    error : {"in-bag", "out-of-bag", "held-out", "pooled"}
+    error : {"in-bag", "out-of-bag", "held-out", "pooled"}, or the name of a registered error estimate
         Rows on which a node's error is measured: those its tree was grown on (the paper), the training rows
         its tree has not seen, those of `X_cost`, or the latter two together. Boosted trees use all
         training rows: none are out-of-bag, and pooled means training rows and those of `X_cost`.
-    loss : {"misclassification", "brier", "squared"}, optional
-        What is lost at a node; None means misclassification for classifiers, squared for regressors. Boosted
-        ensembles have a loss of their own.
+    loss : {"misclassification", "brier", "squared"}, or the name of a registered node loss, optional
+        Loss of a node; None means misclassification for classifiers, squared for regressors. Boosted
+        ensembles use the loss that they were trained on.
     X_train, y_train : array-like, optional
         The rows that the model was trained on, in their order, for out-of-bag and pooled errors (and for
         in-bag ones if the model does not remember enough).
@@ -110,8 +111,8 @@ class PruningProblem:
         y_cost: Any = None,
         *,
         costs: Any = None,
-        error: Estimate = "in-bag",
-        loss: Loss | None = None,
+        error: str = "in-bag",
+        loss: str | None = None,
         X_train: Any = None,
         y_train: Any = None,
         sample_weight: Any = None,
@@ -122,10 +123,12 @@ class PruningProblem:
             raise InvalidInputError(
                 f"forest must be a Forest, not {type(forest).__name__}; write Forest.from_model(model)."
             )
+        estimate = check_estimate(error)
+        given = {"y_cost": y_cost is not None, "X_train": X_train is not None, "y_train": y_train is not None}
         if forest.is_boosted:
-            check_boosted(forest, error, loss, X_train, y_train)
-        check_estimate(error, y_cost, X_train, y_train)
-        averaged_loss = None if forest.is_boosted else check_loss(forest, loss)
+            check_boosted(forest, estimate, loss, has_train=given["X_train"] and given["y_train"])
+        check_needs(estimate, given)
+        node_loss = None if forest.is_boosted else check_loss(forest, loss)
         computation_weight = at_least_zero(computation_weight, "computation_weight")
         if not is_price(computation_weight):
             raise InvalidInputError(
@@ -143,12 +146,16 @@ class PruningProblem:
         self.use_node, self.use_source = uses.node, uses.source
         self.use_start, self.use_tree_start = uses.start, uses.tree_start
 
-        labels = Labels(y_cost, weight, "y_cost", "sample_weight")
-        train_labels = Labels(y_train, sample_weight_train, "y_train", "sample_weight_train")
-        if averaged_loss is None:
-            errors = boosted_errors(forest, error, rows, labels, X_train, train_labels)
+        data = ErrorRows(
+            rows,
+            Labels(y_cost, weight, "y_cost", "sample_weight"),
+            X_train,
+            Labels(y_train, sample_weight_train, "y_train", "sample_weight_train"),
+        )
+        if node_loss is None:
+            errors = boosted_errors(forest, estimate, data)
         else:
-            errors = node_errors(forest, error, averaged_loss, rows, labels, X_train, train_labels)
+            errors = node_errors(forest, estimate, node_loss, data)
         self.lost, self.lost_gain, self.counted, self.denominator = map(frozen, errors)
         per_node = self.denominator[forest.tree_of_node]
         self.error, self.gain = frozen(self.lost / per_node), frozen(self.lost_gain / per_node)

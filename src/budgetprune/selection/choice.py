@@ -10,6 +10,8 @@ import numpy as np
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.problem import HELD_OUT, IN_BAG, OUT_OF_BAG, POOLED, ErrorEstimate
+from budgetprune.problem.node_losses import BRIER, MISCLASSIFICATION
 from budgetprune.refit import Kind, kinds_for
 from budgetprune.selection.context import Fold, Measure, Repair, Workshop
 
@@ -55,31 +57,25 @@ class Choices:
 
 
 def measures(workshop: Workshop, error: str, loss: str | None) -> tuple[list[Measure], list[Measure]]:
-    """List the ways to measure errors that are allowed and possible: good ones, and spare ones."""
-    forest, has_train = workshop.forest, workshop.train is not None
+    """List the ways to measure errors that are allowed and available: the main ones, and the spare ones."""
     if error != "auto":
         return [Measure(error, loss)], []
+    forest = workshop.forest
+    n_train = None if workshop.train is None else len(workshop.train)
+
+    def available(*estimates: ErrorEstimate) -> list[ErrorEstimate]:
+        return [each for each in estimates if each.is_available(forest, n_train)]
+
     if forest.is_boosted:
-        has_recorded = forest.split_gain is not None
-        estimates = ["in-bag"] if has_recorded or (has_train and forest.loss is not None) else []
-        estimates += ["held-out"] if forest.loss is not None else []
-        return [Measure(estimate) for estimate in estimates or ["in-bag"]], []
-    remembers = forest.class_weight is not None if forest.is_classifier else forest.variance is not None
-    estimates = ["in-bag"] if remembers or has_train else []
-    has_out_of_bag = has_train and _has_out_of_bag_rows(workshop)
-    others = ["pooled", "out-of-bag"] if has_out_of_bag else ["held-out"]
+        return [Measure(each.name) for each in available(IN_BAG, HELD_OUT) or [IN_BAG]], []
+    others = available(POOLED, OUT_OF_BAG) or [HELD_OUT]
     if not forest.is_classifier or loss is not None:
-        return [Measure(each, loss) for each in (*estimates, others[0])], []
-    # In-bag, where trees know all answers, both losses lead to nearly the same prunings; on other rows, the
+        return [Measure(each.name, loss) for each in (*available(IN_BAG), others[0])], []
+    # In-bag, where most leaves are pure, both losses lead to nearly the same prunings. On other rows, the
     # Brier score tells more about a node than its label does.
-    good = [Measure(each, "misclassification") for each in estimates] + [Measure(others[0], "brier")]
-    return good, [Measure(each, "misclassification") for each in others]
-
-
-def _has_out_of_bag_rows(workshop: Workshop) -> bool:
-    assert workshop.train is not None
-    counts = workshop.forest.in_bag_counts(len(workshop.train))
-    return bool((counts == 0).any(axis=1).all())
+    main = [Measure(each.name, MISCLASSIFICATION.name) for each in available(IN_BAG)]
+    main.append(Measure(others[0].name, BRIER.name))
+    return main, [Measure(each.name, MISCLASSIFICATION.name) for each in others]
 
 
 def repairs(forest: Forest, refit: str | None, ridge: Any, slack: float) -> list[list[Repair]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath, check_budget, first_within
-from budgetprune.problem import PruningProblem
+from budgetprune.problem import PruningProblem, find_error_estimate
 from budgetprune.problem.pruning import Pruning
 from budgetprune.refit import Kind, Refit, Sample, refit_pruning
 from budgetprune.selection.judge import Decided, Judge, scores_along
@@ -35,8 +35,8 @@ class Measure:
 
     @property
     def uses_labels(self) -> bool:
-        """Whether labels of V have a part in it."""
-        return self.error in ("held-out", "pooled")
+        """Whether errors depend on labels of validation rows."""
+        return find_error_estimate(self.error).uses_cost_labels
 
 
 @dataclass(frozen=True)
