@@ -12,7 +12,7 @@ from benchmarks.compare.methods import Entry, Method
 from benchmarks.measure import seconds
 from budgetprune import BudgetClassifier
 from budgetprune.baselines import Cascade, FeatureSubsets
-from budgetprune.staged.settings import LAST
+from budgetprune.staged.training import LAST
 from budgetprune_experiments.split import Split
 
 # Points of a curve that are tried on test rows.

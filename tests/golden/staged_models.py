@@ -10,9 +10,9 @@ import numpy as np
 from budgetprune import StagedPredictor, StagedTradeOff
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
-from budgetprune.staged.chain import Chain, Stage
-from budgetprune.staged.model import StagedModel
-from budgetprune.staged.objective import ErrorCosts, LogLoss, SquaredError
+from budgetprune.staged.model.chain import Chain, Stage
+from budgetprune.staged.model.objective import ErrorCosts, LogLoss, SquaredError
+from budgetprune.staged.model.staged_model import StagedModel
 
 from .planting import plant, rows
 

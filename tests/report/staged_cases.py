@@ -10,9 +10,9 @@ import pandas as pd
 
 from budgetprune import StagedPredictor
 from budgetprune.model import BudgetModel
-from budgetprune.staged.chain import Chain
-from budgetprune.staged.model import StagedModel
-from budgetprune.staged.objective import SquaredError
+from budgetprune.staged.model.chain import Chain
+from budgetprune.staged.model.objective import SquaredError
+from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.workflow.staging import keep
 
 from ..golden.staged_models import CATEGORIES, NAMES, staged, staged_binary, staged_regression

@@ -12,7 +12,7 @@ from sklearn.metrics import confusion_matrix, r2_score
 from budgetprune import InvalidInputError, StagedPredictor
 from budgetprune.model import BudgetModel
 from budgetprune.report import StagedSummary, forest_of, summarise
-from budgetprune.staged.engine import StagedEngine
+from budgetprune.staged.prediction.engine import StagedEngine
 
 from .models import case
 from .staged_cases import STAGED_CASES

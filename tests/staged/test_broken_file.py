@@ -13,9 +13,9 @@ import pytest
 from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.model import BudgetModel
 from budgetprune.persistence.model_file import save_model
-from budgetprune.staged.chain import Chain
 from budgetprune.staged.file import _section
-from budgetprune.staged.join import join_forests
+from budgetprune.staged.model.chain import Chain
+from budgetprune.staged.model.join import join_forests
 from budgetprune.staged.restore import MOST_STAGES
 
 from ..golden.staged_models import STAGED

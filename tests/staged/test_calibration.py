@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
-from budgetprune.staged.calibration import RunningLoss, best_scale, calibrated_loss
-from budgetprune.staged.columns import Columns
-from budgetprune.staged.sample import Sample, mean_loss
+from budgetprune.staged.data.columns import Columns
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.learners.calibration import RunningLoss, best_scale, calibrated_loss
+from budgetprune.staged.learners.losses import mean_loss
 
 
 def scored(n_classes: int, weight: np.ndarray | None = None) -> tuple[Sample, np.ndarray]:

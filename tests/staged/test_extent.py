@@ -9,21 +9,24 @@ import numpy as np
 import pytest
 
 from budgetprune import FeatureCosts
-from budgetprune.staged.columns import Columns
-from budgetprune.staged.deadline import Deadline
-from budgetprune.staged.extent import (
+from budgetprune.staged.data.columns import Columns
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.fitting.extent import (
     ENOUGH_TESTED,
     FEWEST_FOLDS,
     FEWEST_STAGES,
     MOST_STAGES,
     Extent,
     choose_extent,
-    plan_stages,
 )
-from budgetprune.staged.grown import Constant
-from budgetprune.staged.learner import Learner, Task
-from budgetprune.staged.order import Division, Step, Trials
-from budgetprune.staged.sample import Grown, Sample, Settings
+from budgetprune.staged.learners.constant import Constant
+from budgetprune.staged.learners.learner import Learner
+from budgetprune.staged.learners.task import Settings, Task
+from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.ordering.sources import Step
+from budgetprune.staged.ordering.stages import plan_stages
+from budgetprune.staged.training.deadline import Deadline
+from budgetprune.staged.training.trials import Division, Trials
 
 N_FEATURES = 30
 COSTS = FeatureCosts(np.ones(N_FEATURES)).resolve(N_FEATURES, None)

@@ -13,8 +13,8 @@ from budgetprune.commands.inspect import description
 from budgetprune.model import BudgetModel
 from budgetprune.persistence.container import PREAMBLE
 from budgetprune.staged import StagedPredictor
-from budgetprune.staged.chain import Chain
-from budgetprune.staged.objective import ErrorCosts, SquaredError
+from budgetprune.staged.model.chain import Chain
+from budgetprune.staged.model.objective import ErrorCosts, SquaredError
 
 from ..golden.staged_models import STAGED, staged_answers
 from ..golden.write import FOLDER, with_path

@@ -9,14 +9,15 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from budgetprune import BudgetClassifier, BudgetPredictor, BudgetRegressor, InvalidInputError
-from budgetprune.staged import choice as _choice
-from budgetprune.staged.calibration import best_scale
-from budgetprune.staged.chain import LEAST_SHARE
-from budgetprune.staged.columns import columns_of
-from budgetprune.staged.forest import N_TREES, ForestLearner, _of_64_bits, log_odds
-from budgetprune.staged.hist import HistLearner
-from budgetprune.staged.learner import Task
-from budgetprune.staged.sample import Sample, Settings, mean_loss
+from budgetprune.staged.data.columns import columns_of
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.learners.calibration import best_scale
+from budgetprune.staged.learners.forest import N_TREES, ForestLearner, _of_64_bits, log_odds
+from budgetprune.staged.learners.hist import HistLearner
+from budgetprune.staged.learners.losses import mean_loss
+from budgetprune.staged.learners.task import Settings, Task
+from budgetprune.staged.model.links import LEAST_SHARE
+from budgetprune.staged.training import learner_choice as _choice
 
 from .conftest import COSTS, X_TRAIN, Y_TRAIN
 

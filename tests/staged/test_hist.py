@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from budgetprune.staged.columns import columns_of
-from budgetprune.staged.hist import HistLearner
-from budgetprune.staged.learner import FEWEST_ROUNDS, PATIENCE, Task
-from budgetprune.staged.sample import Sample, Settings, Validation, mean_loss
+from budgetprune.staged.data.columns import columns_of
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.learners.hist import HistLearner
+from budgetprune.staged.learners.learner import FEWEST_ROUNDS, PATIENCE
+from budgetprune.staged.learners.losses import mean_loss
+from budgetprune.staged.learners.task import Settings, Task, Validation
 
 SETTINGS = Settings(n_leaves=8, learning_rate=0.3, most_rounds=120, least_rows=5)
 LOADERS = {"binary": load_breast_cancer, "multiclass": load_wine}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetprune import Forest
-from budgetprune.staged.join import join_forests, take_trees
+from budgetprune.staged.model.join import join_forests, take_trees
 
 from ..predictor.forests import GRID, KINDS, random_forest
 from ..solvers.strategies import generators

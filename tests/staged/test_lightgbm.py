@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from budgetprune.staged.columns import columns_of
-from budgetprune.staged.learner import Task
-from budgetprune.staged.sample import Sample, Settings
+from budgetprune.staged.data.columns import columns_of
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.learners.task import Settings, Task
 
 pytest.importorskip("lightgbm")
-from budgetprune.staged.lightgbm import LightGBMLearner
+from budgetprune.staged.learners.lightgbm import LightGBMLearner
 
 
 def sample_of(X, y):

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from budgetprune import BudgetClassifier, FeatureCosts
-from budgetprune.staged.order import Shop, Step, join_steps
+from budgetprune.staged.ordering.sources import Shop, Step
+from budgetprune.staged.ordering.stages import join_steps
 
 SHARED = FeatureCosts(
     [0, 1, 2, 3, 4], groups=[None, None, "draw", "draw", None], group_costs={"draw": 10}

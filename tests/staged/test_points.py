@@ -12,9 +12,11 @@ from sklearn.exceptions import NotFittedError
 
 from budgetprune import BudgetClassifier, BudgetRegressor, InvalidInputError
 from budgetprune.errors import BudgetWarning
-from budgetprune.staged import base as _base
-from budgetprune.staged.points import best_points
-from budgetprune.staged.stopping import learn_thresholds, rules_between, stops_at, useful_lams
+from budgetprune.staged.curve.best_points import best_points
+from budgetprune.staged.estimators import base as _base
+from budgetprune.staged.stopping.between import rules_between
+from budgetprune.staged.stopping.lambdas import useful_lams
+from budgetprune.staged.stopping.thresholds import learn_thresholds, stops_at
 
 from ..golden.staged_models import curve
 from .test_stopping import noisy

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetprune import FeatureCosts, StagedPredictor
-from budgetprune.staged.chain import Chain, Stage
-from budgetprune.staged.model import StagedModel
-from budgetprune.staged.objective import ErrorCosts, LogLoss
+from budgetprune.staged.model.chain import Chain, Stage
+from budgetprune.staged.model.objective import ErrorCosts, LogLoss
+from budgetprune.staged.model.staged_model import StagedModel
 
 from ..golden.staged_models import boosted, curve
 

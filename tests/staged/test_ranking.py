@@ -7,7 +7,7 @@ import pytest
 
 from budgetprune import BudgetClassifier, BudgetRegressor, InvalidInputError
 from budgetprune.ranking import ap_scorer, ndcg_at
-from budgetprune.staged.rows import even_folds
+from budgetprune.staged.data.folds import even_folds
 
 
 def documents(seed, n_queries=60, n_each=12):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune import BudgetClassifier, BudgetRegressor, BudgetWarning, InvalidInputError
-from budgetprune.staged.risk import certify, make_promise
+from budgetprune.staged.curve.risk import certify, make_promise
 
 from .test_estimators import dominated
 

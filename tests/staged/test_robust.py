@@ -9,8 +9,8 @@ from sklearn.model_selection import KFold
 from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.ranking import ap_scorer
 from budgetprune.staged import BudgetClassifier, BudgetRegressor
-from budgetprune.staged import base as base_module
-from budgetprune.staged import recheck as recheck_module
+from budgetprune.staged.curve import consistency as recheck_module
+from budgetprune.staged.estimators import base as base_module
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 4))

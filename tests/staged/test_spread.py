@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from budgetprune import BudgetPredictor, BudgetRegressor
-from budgetprune.staged.training import Trainer
+from budgetprune.staged.training.trainer import Trainer
 
 
 def test_expected_errors_use_only_what_has_been_bought(monkeypatch, tmp_path):

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from budgetprune.staged.stopping import Evidence, applied, learn_thresholds, stops_at, useful_lams
+from budgetprune.staged.stopping.evidence import Evidence
+from budgetprune.staged.stopping.lambdas import useful_lams
+from budgetprune.staged.stopping.thresholds import applied, learn_thresholds, stops_at
 
 
 def total(evidence, thresholds, lam):

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 from budgetprune.staged import BudgetClassifier
-from budgetprune.staged import rows as rows_module
-from budgetprune.staged.columns import Columns
-from budgetprune.staged.deadline import Deadline
-from budgetprune.staged.grown import Constant
-from budgetprune.staged.learner import FEWEST_ROUNDS, Learner, Task
-from budgetprune.staged.rows import enough_folds, even_folds
-from budgetprune.staged.sample import Grown, Sample, Settings
-from budgetprune.staged.training import LARGEST_RATE, Plan, Trainer, Way, _Tournament
+from budgetprune.staged.data import folds as folds_module
+from budgetprune.staged.data.columns import Columns
+from budgetprune.staged.data.folds import enough_folds, even_folds
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.learners.constant import Constant
+from budgetprune.staged.learners.learner import FEWEST_ROUNDS, Learner
+from budgetprune.staged.learners.task import Settings, Task
+from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.training.deadline import Deadline
+from budgetprune.staged.training.plan import LARGEST_RATE, Plan, Way
+from budgetprune.staged.training.trainer import Trainer, _Tournament
 
 N_ROWS = 40
 # Trainings of three stages in the first fold.
@@ -120,7 +123,7 @@ def test_folds_that_are_enough(n_rows, n_folds):
 
 def test_rows_of_no_fold_are_trained_on(monkeypatch):
     """With two of five folds, costs on new rows are those of the curve."""
-    monkeypatch.setattr(rows_module, "ENOUGH_ROWS", 600)
+    monkeypatch.setattr(folds_module, "ENOUGH_ROWS", 600)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3_500, 4))
     y = X @ [1.0, 0.8, 0.6, 0.4] + 0.3 * rng.normal(size=len(X)) > 0

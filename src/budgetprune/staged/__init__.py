@@ -1,9 +1,7 @@
 """Staged models: the best model for a budget, which stops when more information is not worth its price."""
 
-from budgetprune.staged.classifier import BudgetClassifier
-from budgetprune.staged.model import StageShares
-from budgetprune.staged.points import StagedTradeOff
-from budgetprune.staged.predictor import StagedPredictor
-from budgetprune.staged.regressor import BudgetRegressor
+from budgetprune.staged.estimators import BudgetClassifier, BudgetRegressor
+from budgetprune.staged.model import StagedTradeOff, StageShares
+from budgetprune.staged.prediction import StagedPredictor
 
 __all__ = ["BudgetClassifier", "BudgetRegressor", "StageShares", "StagedPredictor", "StagedTradeOff"]

@@ -12,10 +12,10 @@ import os
 import numpy as np
 
 from budgetprune.persistence.model_file import Sections, save_model
-from budgetprune.staged.chain import Stage
-from budgetprune.staged.join import join_forests, take_trees
-from budgetprune.staged.model import StagedModel
-from budgetprune.staged.objective import ErrorCosts, LogLoss, Objective, SquaredError
+from budgetprune.staged.model.chain import Stage
+from budgetprune.staged.model.join import join_forests, take_trees
+from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective, SquaredError
+from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.restore import DTYPES, NUMBERS_OF_POINTS, OBJECTIVES, restore_model
 
 

@@ -15,18 +15,13 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.forest.checks import LARGEST_SUM
 from budgetprune.persistence.model_file import Sections, check_arrays
-from budgetprune.staged.chain import Chain, Stage, link_of
-from budgetprune.staged.join import take_trees
-from budgetprune.staged.model import StagedModel
-from budgetprune.staged.objective import (
-    LARGEST_PRICE,
-    ErrorCosts,
-    LogLoss,
-    Objective,
-    SquaredError,
-    check_error_costs,
-)
-from budgetprune.staged.points import StagedTradeOff
+from budgetprune.staged.model.chain import Chain, Stage
+from budgetprune.staged.model.error_costs import LARGEST_PRICE, check_error_costs
+from budgetprune.staged.model.join import take_trees
+from budgetprune.staged.model.links import link_of
+from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective, SquaredError
+from budgetprune.staged.model.staged_model import StagedModel
+from budgetprune.staged.model.tradeoff import StagedTradeOff
 
 # For each stage of each chain, one after the other.
 _PER_STAGE: dict[str, Any] = {

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.report.judge import Judge
 from budgetprune.report.measure import Taken
 from budgetprune.report.staged.summary import LossKind
-from budgetprune.staged.chain import Chain
-from budgetprune.staged.model import StagedModel
-from budgetprune.staged.objective import LogLoss, SquaredError
+from budgetprune.staged.model import Chain, LogLoss, SquaredError, StagedModel
 from budgetprune.staged.stopping import applied, stops_at
 
 

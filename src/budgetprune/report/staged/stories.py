@@ -10,7 +10,7 @@ from budgetprune.report.staged.measure import Followed
 from budgetprune.report.staged.summary import StagedStory, StoryStep
 from budgetprune.report.staged.words import StagedLanguage
 from budgetprune.report.stories import Places, value_text, values_of, values_text
-from budgetprune.staged.engine import StagedEngine
+from budgetprune.staged.prediction import StagedEngine
 
 
 def choose_rows(own: Followed, everything: Followed, n_stories: int) -> list[tuple[str, int]]:

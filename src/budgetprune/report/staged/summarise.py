@@ -20,8 +20,8 @@ from budgetprune.report.staged.words import StagedLanguage
 from budgetprune.report.summarise import draw_sample, language_of, source_of, title_of
 from budgetprune.report.wishes import Wishes
 from budgetprune.staged import StagedPredictor
-from budgetprune.staged.engine import StagedEngine
 from budgetprune.staged.model import StagedModel
+from budgetprune.staged.prediction import StagedEngine
 
 if TYPE_CHECKING:
     from budgetprune.model import About

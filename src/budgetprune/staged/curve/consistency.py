@@ -1,0 +1,66 @@
+"""What points of a curve cost with the stages that are used, which were trained on all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.costs import CostTable
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.model.chain import Chain
+from budgetprune.staged.model.objective import Objective
+from budgetprune.staged.model.tradeoff import StagedTradeOff
+from budgetprune.staged.stopping.thresholds import stops_at
+
+# Rows that are looked at, and how much more than in cross-fitting they may cost.
+MOST_ROWS, MOST_RATIO = 5_000, 1.1
+# Many rows are equally uncertain at a stage if there are no more values of it than this, and at least so many
+# rows for each. Then of the rows that reach it about the share goes on that did so in cross-fitting.
+FEW_VALUES, ROWS_PER_VALUE, MOST_DIFFERENCE, LEAST_REACHED = 64, 20, 0.1, 0.01
+
+
+def costs_as_expected(
+    curve: StagedTradeOff, chains: Sequence[Chain], sample: Sample, objective: Objective, costs: CostTable
+) -> NDArray[np.bool_]:
+    """Find the points at which training rows cost about as much as rows did in cross-fitting.
+
+    With few rows, the stages of a fold and those of all rows differ: where many rows are equally uncertain,
+    either all of them go on or none. Rows are surer of what they were trained with, so that a cost that is
+    larger is no chance. How many go on from a stage where many rows are equally uncertain is no chance,
+    either. Points at which all rows stop at the same stage cost what they did.
+    """
+    few = sample.take(np.arange(min(len(sample), MOST_ROWS)))
+    uncertain = [_uncertainty(chain, few.rows, objective) for chain in chains]
+    paid = [np.cumsum([costs.price[list(stage.sources)].sum() for stage in chain.stages]) for chain in chains]
+    most = min(FEW_VALUES, len(few) // ROWS_PER_VALUE)
+    has_few_values = [np.array([np.unique(column).size <= most for column in each.T]) for each in uncertain]
+    found = np.empty(len(curve), dtype=np.bool_)
+    for i, (chain, thresholds) in enumerate(zip(curve.chain.tolist(), curve.thresholds, strict=True)):
+        if np.all(np.isinf(thresholds)):
+            found[i] = True
+            continue
+        stage = stops_at(uncertain[chain], thresholds)
+        weight: NDArray[Any] = np.bincount(stage, weights=few.weight, minlength=thresholds.size)
+        stops = weight / weight.sum()
+        differs = np.abs(_stopping(stops) - _stopping(curve.stops[i])) > MOST_DIFFERENCE
+        found[i] = stops @ paid[chain] <= MOST_RATIO * curve.cost[i]
+        found[i] &= not np.any(differs & has_few_values[chain])
+    return found
+
+
+def _stopping(stops: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of those that stop at a stage among the rows that reach it, by stage; NaN if hardly any do."""
+    reached = np.cumsum(stops[::-1])[::-1]
+    return np.divide(stops, reached, out=np.full_like(stops, np.nan), where=reached > LEAST_REACHED)
+
+
+def _uncertainty(chain: Chain, rows: NDArray[np.float64], objective: Objective) -> NDArray[np.float64]:
+    """Compute the uncertainty of all rows at all stages, of shape (n_rows, n_stages)."""
+    scores, found = None, []
+    for k in range(len(chain)):
+        scores = chain.advance(k, rows, scores)
+        found.append(objective.uncertainty(chain.outputs(k, rows, scores)))
+    return np.column_stack(found)

@@ -1,0 +1,122 @@
+"""What can be promised: how many labels differ from those of the model that buys everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta, binom
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.staged.model.chain import Chain
+from budgetprune.staged.model.staged_model import StagedModel
+from budgetprune.staged.stopping.thresholds import stops_at
+
+# Share of the rows that are kept for the test, and choose nothing else.
+TEST_SHARE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """How many labels differ from those of the model that buys everything, by a test on rows of its own.
+
+    Attributes
+    ----------
+    share, confidence : float
+        What was asked for: at most that share, with that confidence.
+    n_rows : int
+        Rows of the test.
+    differ : float64 array of shape (n_points,)
+        Share of these rows whose label differs, for each point of the curve.
+    is_certified : bool array of shape (n_points,)
+        Points that keep the promise: all of them together, with that confidence.
+    is_full : bool array of shape (n_points,)
+        The model that buys everything, which differs from itself in no label.
+    """
+
+    share: float
+    confidence: float
+    n_rows: int
+    differ: NDArray[np.float64]
+    is_certified: NDArray[np.bool_]
+    is_full: NDArray[np.bool_]
+
+    def bound(self, point: int) -> float:
+        """Upper bound of the share of labels that differ at one point, with that confidence."""
+        if self.is_full[point]:
+            return 0.0
+        n_differ = round(self.differ[point] * self.n_rows)
+        if n_differ == self.n_rows:
+            return 1.0
+        return float(beta.ppf(self.confidence, n_differ + 1, self.n_rows - n_differ))
+
+
+def check_risk(risk: Any) -> tuple[float, float]:
+    """Return share and confidence, or raise InvalidInputError."""
+    try:
+        share, confidence = (float(each) for each in risk)
+    except (TypeError, ValueError):
+        share = confidence = np.nan
+    if not (0 < share < 1 and 0 < confidence < 1):
+        raise InvalidInputError(
+            "risk must be a pair (share, confidence) of numbers between 0 and 1, as (0.01, 0.95); not "
+            f"{risk!r}."
+        )
+    return share, confidence
+
+
+def make_promise(model: StagedModel, rows: NDArray[np.float64], share: float, confidence: float) -> Promise:
+    """Test the points of a model, from the most expensive one on, until one fails.
+
+    Each test asks whether the share of labels that differ could be larger than promised and show as few as it
+    does. The order of the tests does not depend on the rows, and the first failure ends them; so all points
+    that pass keep the promise together with the given confidence, whatever the distribution of the rows is.
+    """
+    seen = [_all_stages(model, chain, rows) for chain in model.chains]
+    full = seen[0][1][:, -1]
+    curve = model.trade_off
+    differ = np.empty(len(curve))
+    for i in range(len(curve)):
+        uncertainty, label = seen[int(curve.chain[i])]
+        stage = stops_at(uncertainty, curve.thresholds[i])
+        differ[i] = np.mean(label[np.arange(len(rows)), stage] != full)
+    is_full = np.array([model.buys_everything(i) for i in range(len(curve))])
+    is_certified = certify(differ, len(rows), share, confidence, is_full)
+    return Promise(share, confidence, len(rows), differ, is_certified, is_full)
+
+
+def certify(
+    differ: NDArray[np.float64],
+    n_rows: int,
+    share: float,
+    confidence: float,
+    is_full: NDArray[np.bool_] | None = None,
+) -> NDArray[np.bool_]:
+    """Test points from the last to the first, by the binomial distribution, until one fails.
+
+    Parameters
+    ----------
+    differ : share of the labels that differ, for each point
+    n_rows, share, confidence : as in `Promise`
+    is_full : points that are the model that buys everything, which need no test
+    """
+    n_differ = np.rint(differ * n_rows)
+    passes = binom.cdf(n_differ, n_rows, share) <= 1 - confidence
+    if is_full is not None:
+        passes |= is_full
+    return np.asarray(np.logical_and.accumulate(passes[::-1])[::-1])
+
+
+def _all_stages(
+    model: StagedModel, chain: Chain, rows: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Compute uncertainties and labels at all stages, of shape (n_rows, n_stages)."""
+    uncertainty, label, scores = [], [], None
+    for k in range(len(chain)):
+        scores = chain.advance(k, rows, scores)
+        outputs = chain.outputs(k, rows, scores)
+        uncertainty.append(model.objective.uncertainty(outputs))
+        label.append(model.answers(outputs))
+    return np.column_stack(uncertainty), np.column_stack(label)

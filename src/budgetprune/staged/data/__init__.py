@@ -1,0 +1,32 @@
+"""Training data: columns, rows with labels, and folds."""
+
+from budgetprune.staged.data.columns import Columns, columns_of
+from budgetprune.staged.data.folds import (
+    Fold,
+    among,
+    checked_folds,
+    enough_folds,
+    even_folds,
+    folds_of_some,
+    in_new_order,
+)
+from budgetprune.staged.data.rows import Rows, queries_of, unit_weights
+from budgetprune.staged.data.sample import Kind, Sample, Scores
+
+__all__ = [
+    "Columns",
+    "Fold",
+    "Kind",
+    "Rows",
+    "Sample",
+    "Scores",
+    "among",
+    "checked_folds",
+    "columns_of",
+    "enough_folds",
+    "even_folds",
+    "folds_of_some",
+    "in_new_order",
+    "queries_of",
+    "unit_weights",
+]

@@ -1,0 +1,45 @@
+"""Rows that trees are grown on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.staged.data.columns import Columns
+
+Kind = Literal["binary", "multiclass", "regression", "positive"]
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Training rows.
+
+    Attributes
+    ----------
+    rows : float64 array of shape (n_rows, n_features)
+    target : class numbers, or targets
+    weight : float64 array, or None
+    columns : Columns
+    kind : {"binary", "multiclass", "regression", "positive"}
+        "positive" is regression with positive targets, on the logarithmic scale.
+    n_outputs : number of scores of a row
+    """
+
+    rows: NDArray[np.float64]
+    target: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    columns: Columns
+    kind: Kind
+    n_outputs: int
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    def take(self, rows: NDArray[np.intp]) -> Sample:
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, rows=self.rows[rows], target=self.target[rows], weight=weight)

@@ -1,0 +1,347 @@
+"""What both estimators share: rows and prices in, stages and a curve out."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from abc import abstractmethod
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
+from budgetprune.errors import BudgetWarning, InvalidInputError
+from budgetprune.predictor.checks import check_number
+from budgetprune.problem.checks import at_least_zero
+from budgetprune.staged.curve.points import Score
+from budgetprune.staged.curve.risk import TEST_SHARE, check_risk, make_promise
+from budgetprune.staged.data.columns import Columns, columns_of
+from budgetprune.staged.data.folds import (
+    Fold,
+    checked_folds,
+    enough_folds,
+    even_folds,
+    folds_of_some,
+    in_new_order,
+)
+from budgetprune.staged.data.rows import Rows, queries_of, unit_weights
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.estimators.scoring import takes_queries
+from budgetprune.staged.fitting.pipeline import fit_chains
+from budgetprune.staged.fitting.work import Work
+from budgetprune.staged.learners.registry import LEARNERS, Candidates, has_lightgbm
+from budgetprune.staged.model.objective import Objective
+from budgetprune.staged.model.staged_model import StagedModel, StageShares
+from budgetprune.staged.model.tradeoff import StagedTradeOff
+from budgetprune.staged.prediction.predictor import StagedPredictor
+from budgetprune.staged.training.deadline import Deadline
+from budgetprune.utils.threads import available_cores
+from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of, weights_of
+
+
+class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
+    """Train the best model for a budget; see `BudgetClassifier`."""
+
+    def __init__(
+        self,
+        costs: Any = None,
+        *,
+        budget: float | None = None,
+        error_costs: Any = None,
+        max_cost: float | None = None,
+        risk: tuple[float, float] | None = None,
+        scoring: Any = None,
+        time_limit: float | None = None,
+        learner: str = "auto",
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.costs = costs
+        self.budget = budget
+        self.error_costs = error_costs
+        self.max_cost = max_cost
+        self.risk = risk
+        self.scoring = scoring
+        self.time_limit = time_limit
+        self.learner = learner
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # --- Fitting --------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, qid: Any = None) -> Self:
+        self._check_parameters()
+        self.__dict__.pop("model_", None)  # a fit that is interrupted leaves no model of other rows
+        X = rows_of(self, X, reset=True)
+        refuse_infinities(X)
+        labels = labels_of(self, X, y)
+        weight = unit_weights(weights_of(X, sample_weight))
+        names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+        self._columns: Columns = columns_of(X, names)
+        self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
+        given = Rows(self._columns.read(X), labels, weight, queries_of(X, qid))
+        random = check_random_state(self.random_state)
+        divided = None if isinstance(self.cv, Integral) else self._given_folds(given)
+        if weight is not None and not weight.all():
+            # A row without weight is as good as left out, for the folds too.
+            counts = weight > 0
+            given = given.take(np.flatnonzero(counts))
+            divided = None if divided is None else folds_of_some(divided, counts)
+        if len(given) < 2:
+            raise InvalidInputError(f"X has n_samples={len(given)} rows that count; at least 2 are needed.")
+        # Rows may be sorted, by class for example. Where some of them are enough, the first ones are taken.
+        order = random.permutation(len(given))
+        given = given.take(order)
+        divided = None if divided is None else in_new_order(divided, order)
+        tested = None
+        if self.risk is not None:
+            given, tested = self._set_aside(given, random)
+        sample = self._sample(given.rows, given.labels, given.weight)
+        folds = divided or enough_folds(even_folds(random, int(self.cv), self._strata(sample), given.qid))
+        objective = self._make_objective()
+        work = Work(
+            sample=sample,
+            row_weight=np.ones(len(given)) if given.weight is None else given.weight,
+            classes=getattr(self, "classes_", None),
+            costs=self._prices,
+            folds=folds,
+            objective=objective,
+            fallback=self._fallback(),
+            score=self._make_score(sample, given),
+            candidates=self._candidates(),
+            budget=np.inf if self.budget is None else self.budget,
+            max_cost=np.inf if self.max_cost is None else self.max_cost,
+            has_error_costs=self.error_costs is not None,
+            keeps_everything=self.risk is not None,
+            deadline=Deadline(self.time_limit),
+            seed=int(random.randint(2**30)),
+            n_jobs=self._n_threads(),
+            verbose=bool(self.verbose),
+        )
+        self._check_score(work)
+        fitted = fit_chains(work)
+        self.learner_, self.settings_ = fitted.learner.name, fitted.settings
+        curve = fitted.trade_off
+        is_by_probabilities = fitted.objective is not objective
+        best = len(curve) - 1 if is_by_probabilities else int(np.argmax(curve.score))
+        if self.error_costs is not None:
+            best = curve.cheapest_in_all()
+        model = StagedModel(
+            chains=fitted.chains,
+            trade_off=curve,
+            best=best,
+            point=best,
+            objective=fitted.objective,
+            costs=self._prices,
+            classes=work.classes,
+            answer=getattr(self, "_answer", None),
+        )
+        if tested is not None:
+            self.risk_ = make_promise(model, tested.rows, *check_risk(self.risk))
+        self.model_ = self._at(model, self.budget)
+        self._warn_if_nothing_fits()
+        if is_by_probabilities:
+            warnings.warn(
+                "no source makes the labels more accurate than one label for all rows, so the model is "
+                "judged by its probabilities (log loss). In Python, scoring='roc_auc' or "
+                "class_weight='balanced' lets rare classes count more.",
+                BudgetWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _warn_if_nothing_fits(self) -> None:
+        """Warn of a model that buys nothing because all sources are too expensive."""
+        price = self._prices.price_alone
+        limit = min(np.inf if each is None else each for each in (self.budget, self.max_cost))
+        if not np.any(price <= limit * ROUNDING):
+            warnings.warn(
+                f"the model buys nothing and answers all rows alike: the cheapest feature costs "
+                f"{price.min():.4g}, more than budget or max_cost allow ({limit:.4g}).",
+                BudgetWarning,
+                stacklevel=4,
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _set_aside(self, given: Rows, random: np.random.RandomState) -> tuple[Rows, Rows]:
+        """Keep some rows for the test of what is promised; they choose nothing else."""
+        check_risk(self.risk)
+        if not is_classifier(self):
+            raise InvalidInputError("risk is about labels that differ; a regressor has none.")
+        if not isinstance(self.cv, Integral) or given.qid is not None:
+            raise InvalidInputError("risk needs rows of its own; give cv as a number, and no qid.")
+        order = random.permutation(len(given))
+        n_tested = max(1, round(TEST_SHARE * len(given)))
+        return given.take(np.sort(order[n_tested:])), given.take(order[:n_tested])
+
+    def _at(self, model: StagedModel, budget: float | None) -> StagedModel:
+        """Choose the point for a budget, among those that keep what is promised."""
+        found = model.within(budget)
+        if self.risk is None:
+            return found
+        certified = np.flatnonzero(self.risk_.is_certified)
+        affordable = certified[certified <= found.point] if budget is not None else certified
+        if not affordable.size:
+            limit = f" below a cost of {model.cost(certified[0]):.4g}" if certified.size else ""
+            bound = self.risk_.bound(found.point)
+            warnings.warn(
+                f"no model{limit} keeps the promise of risk={self.risk!r}; at this budget, the share of "
+                f"labels that differ is at most {bound:.3g}. Give a larger budget, or more rows.",
+                BudgetWarning,
+                stacklevel=3,
+            )
+            return found
+        if self.error_costs is not None:
+            curve = model.trade_off
+            total = (curve.cost + curve.loss)[affordable]
+            return model.at(int(affordable[np.argmin(total)]))
+        return model.at(int(affordable[-1] if budget is not None else affordable[0]))
+
+    @property
+    def tradeoff_(self) -> StagedTradeOff:
+        """What every budget buys."""
+        check_is_fitted(self)
+        return self.model_.trade_off
+
+    @abstractmethod
+    def _sample(
+        self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> Sample:
+        """Turn labels into what learners take."""
+
+    @abstractmethod
+    def _make_objective(self) -> Objective:
+        """Say what errors cost."""
+
+    def _fallback(self) -> Objective | None:
+        """By what models are judged if no source improves the score."""
+        return None
+
+    @abstractmethod
+    def _make_score(self, sample: Sample, given: Rows) -> Score:
+        """Say how outputs are scored."""
+
+    @abstractmethod
+    def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
+        """Outputs of a model that answers all rows alike."""
+
+    def _check_score(self, work: Work) -> None:
+        """Score a constant model, so that a `scoring` that cannot work is found before any training."""
+        try:
+            work.score(work.folds[0][1], self._constant_outputs(work.sample)[work.folds[0][1]])
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"scoring={self.scoring!r} cannot score these rows: {error}") from error
+
+    def _extras(self, scorer: Any, given: Rows, rows: NDArray[np.intp]) -> dict[str, Any]:
+        """Queries and weights of rows for a scorer; a function of the user's own gets no weights."""
+        extras = {}
+        if given.qid is not None and takes_queries(scorer):
+            extras["qid"] = given.qid[rows]
+        if given.weight is not None and hasattr(scorer, "set_score_request"):
+            extras["sample_weight"] = given.weight[rows]
+        return extras
+
+    def _strata(self, sample: Sample) -> NDArray[np.intp]:
+        """Groups of rows that each fold gets an equal share of."""
+        return np.zeros(len(sample), dtype=np.intp)
+
+    def _given_folds(self, given: Rows) -> list[Fold]:
+        """Divide rows as `cv` says."""
+        splitter = check_cv(self.cv, given.labels, classifier=is_classifier(self))
+        return checked_folds(splitter.split(given.rows, given.labels, given.qid), len(given))
+
+    def _candidates(self) -> Candidates:
+        """List what may grow the trees. Forests of scikit-learn take no categories."""
+        found, categories = LEARNERS[self.learner](), self._columns.categories
+        if categories is None:
+            return found
+        if found.is_forest_required:
+            k = next(k for k, each in enumerate(categories) if each is not None)
+            name = k if self._columns.names is None else repr(self._columns.names[k])
+            raise InvalidInputError(
+                f"learner='forest' takes no categories, which column {name} has; encode them as numbers, or "
+                "choose another learner."
+            )
+        return replace(found, forest=None)
+
+    def _n_threads(self) -> int:
+        if not (self.n_jobs is None or isinstance(self.n_jobs, Integral)):
+            raise InvalidInputError(f"n_jobs must be an integer or None, not {self.n_jobs!r}.")
+        return available_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+
+    def _check_parameters(self) -> None:
+        for name in ("budget", "max_cost", "time_limit"):
+            if getattr(self, name) is not None:
+                at_least_zero(check_number(name, getattr(self, name)), name)
+        if not isinstance(self.learner, str) or self.learner not in LEARNERS:
+            raise InvalidInputError(f"learner must be one of {', '.join(LEARNERS)}; not {self.learner!r}.")
+        if self.learner == "lightgbm" and not has_lightgbm():
+            raise ImportError("learner='lightgbm' needs LightGBM: pip install 'budgetprune[lightgbm]'")
+        if isinstance(self.cv, bool | float | str | None) or (isinstance(self.cv, Integral) and self.cv < 2):
+            raise InvalidInputError(
+                f"cv must be an integer of at least 2, or a splitter of scikit-learn; not {self.cv!r}."
+            )
+
+    # --- Predictions ----------------------------------------------------------------------------------------
+
+    def _follow(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        check_is_fitted(self)
+        rows = self._columns.read(rows_of(self, X))
+        return self.model_.chain.follow(rows, self.model_.thresholds, self.model_.objective)
+
+    def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
+        """Compute what each row pays: for all sources up to the stage where it stops, of shape (n_rows,)."""
+        stage, _ = self._follow(X)
+        return self.model_.paid[stage]
+
+    def predictor(self) -> StagedPredictor:
+        """Return a predictor that acquires sources one after the other, and can be saved to a file.
+
+        With `risk`, it has only the budgets that keep the promise, unless this one does not.
+        """
+        check_is_fitted(self)
+        model = self.model_
+        if self.risk is not None and self.risk_.is_certified[model.point]:
+            model = model.only(np.flatnonzero(self.risk_.is_certified))
+        return StagedPredictor(model, max_cost=self.max_cost)
+
+    def with_budget(self, budget: float | None) -> Self:
+        """Return the same model at another budget, without training.
+
+        Parameters
+        ----------
+        budget : float or None
+            Average cost of a prediction; None: no limit.
+        """
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other.budget = budget
+        other._check_parameters()
+        other.model_ = other._at(self.model_, budget)
+        return other
+
+    @property
+    def stages_(self) -> tuple[StageShares, ...]:
+        """The stages at this budget: what they buy, how many rows reach them and stop there, and scores."""
+        check_is_fitted(self)
+        return self.model_.stages()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags

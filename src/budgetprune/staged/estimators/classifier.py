@@ -1,0 +1,247 @@
+"""`BudgetClassifier`: the best classifier for a budget."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import get_scorer
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.ranking import RankingScorer
+from budgetprune.staged.curve.points import Score
+from budgetprune.staged.data.rows import Rows, unit_weights
+from budgetprune.staged.data.sample import Kind, Sample
+from budgetprune.staged.estimators.base import BudgetEstimator
+from budgetprune.staged.model.error_costs import read_error_costs
+from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective
+
+# Is added to shares of classes before some are left out.
+TINY_SHARE = 1e-12
+
+
+class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
+    """Train the best classifier for a budget.
+
+    Sources are bought in stages. After each stage a row stops if the errors that the next stage would save
+    are expected to cost less than it does; so most rows pay for a few sources only. One fit serves every
+    budget: `with_budget` is a lookup.
+
+    Parameters
+    ----------
+    costs : FeatureCosts or what it takes
+        None: 1 per feature.
+    budget : float, optional
+        What a prediction may cost on average. None: no limit.
+    error_costs : number, matrix or mapping, optional
+        What a wrong answer costs, in the unit of the prices. A number: each error. A matrix: by true class
+        (rows) and predicted class (columns). A mapping: from a true class, or from a pair (true class,
+        predicted class), to a price. With it, the model is chosen at which errors and sources together cost
+        least, within the budget if there is one.
+    max_cost : float, optional
+        What a single prediction may cost at most.
+    risk : (share, confidence), optional
+        At most this share of the labels differs from those of the model that buys everything, with this
+        confidence: ``(0.01, 0.95)``. It is tested on a fifth of the rows, which choose nothing else.
+    scoring : str or callable, optional
+        How models are judged, as in scikit-learn. None: accuracy.
+    time_limit : float, optional
+        Seconds for training. When they are over, what has begun is finished with fewer trees, so that it
+        takes a little longer; there is always a model.
+    class_weight : dict or "balanced", optional
+        Weights of classes.
+    learner : {"auto", "lightgbm", "hist", "forest"}
+        What grows the trees: LightGBM, scikit-learn's HistGradientBoosting, or a random forest, which takes
+        no categories. "auto": LightGBM if it is installed, else HistGradientBoosting; or a forest, if that
+        is clearly better on rows that it was not trained on.
+    cv : int or splitter of scikit-learn
+        Folds of cross-fitting. A number is the largest one: no more folds are used than it takes to have
+        20,000 rows that stages were not trained on.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads. None: one for each core.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    tradeoff_ : StagedTradeOff
+        What each budget buys: cost and score, with their spread over the folds.
+    stages_ : tuple of StageShares
+        What is bought together, in which order, how many rows reach each stage and stop there, and the score
+        if all rows stopped there.
+    risk_ : Promise
+        With `risk`: which points of the curve keep the promise, and what can be promised at the others.
+    learner_ : str
+        What has grown the trees.
+    settings_ : tuple of Settings
+        How trees may be grown: chosen for stages of few features (first), and for all features (last).
+    model_ : StagedModel
+        The stages and the stopping rules of all budgets.
+    classes_ : array of shape (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = BudgetClassifier(budget=3, random_state=0).fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
+    True
+    >>> bool(model.acquisition_cost(X[1::2]).mean() < 4)
+    True
+    """
+
+    def __init__(
+        self,
+        costs: Any = None,
+        *,
+        budget: float | None = None,
+        error_costs: Any = None,
+        max_cost: float | None = None,
+        risk: tuple[float, float] | None = None,
+        scoring: Any = None,
+        time_limit: float | None = None,
+        class_weight: Any = None,
+        learner: str = "auto",
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            costs,
+            budget=budget,
+            error_costs=error_costs,
+            max_cost=max_cost,
+            risk=risk,
+            scoring=scoring,
+            time_limit=time_limit,
+            learner=learner,
+            cv=cv,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> Self:
+        """Train on rows and their classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, pandas or polars table of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+        qid : array-like of shape (n_rows,), optional
+            The query that each row is a document of. Queries stay together in cross-fitting, and reach a
+            `scoring` such as `budgetprune.ranking.ap_scorer`.
+        """
+        return self._fit(X, y, sample_weight, qid)
+
+    def _sample(
+        self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> Sample:
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        self.classes_, target = np.unique(labels, return_inverse=True)
+        n_classes = self.classes_.size
+        if n_classes < 2:
+            (only,) = self.classes_.tolist()
+            where = "" if self.risk is None else " in the rows that are left for training"
+            raise InvalidInputError(
+                f"y has one class only ({only!r}){where}; a classifier needs rows of two."
+            )
+        if self.class_weight is not None:
+            of_class = compute_sample_weight(self.class_weight, labels)
+            if not np.all((of_class >= 0) & (of_class < np.inf)) or not of_class.any():
+                raise InvalidInputError(
+                    f"class_weight must hold finite numbers of at least 0, not all of them 0; not "
+                    f"{self.class_weight!r}."
+                )
+            weight = unit_weights(of_class if weight is None else weight * of_class)
+        kind: Kind = "binary" if n_classes == 2 else "multiclass"
+        return Sample(rows, target, weight, self._columns, kind, 1 if n_classes == 2 else n_classes)
+
+    def _strata(self, sample: Sample) -> NDArray[np.intp]:
+        return sample.target
+
+    def _make_objective(self) -> Objective:
+        self._answer = ErrorCosts(read_error_costs(self.error_costs, self.classes_))
+        if self.error_costs is None and self.scoring is not None:
+            scorer = get_scorer(self.scoring)
+            methods = getattr(scorer, "_response_method", "predict")
+            is_by_label = "predict" in (methods if isinstance(methods, tuple | list) else [methods])
+            if not is_by_label or isinstance(scorer, RankingScorer):
+                return LogLoss()
+        return self._answer
+
+    def _fallback(self) -> Objective | None:
+        return LogLoss() if self.error_costs is None and self.scoring is None else None
+
+    def _make_score(self, sample: Sample, given: Rows) -> Score:
+        weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+        if self.scoring is None:
+
+            def accuracy(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
+                is_right = self._answer.answers(outputs) == sample.target[rows]
+                return float(np.average(is_right, weights=weight[rows]))
+
+            return accuracy
+        scorer = get_scorer(self.scoring)
+        uses_labels = not isinstance(self._make_objective(), LogLoss)
+
+        def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
+            labels = self.classes_[sample.target[rows]]
+            seen = Seen(self.classes_, self._answer, outputs)
+            present = np.unique(sample.target[rows])
+            if not uses_labels and 1 < present.size < self.classes_.size:
+                # Measures of probabilities refuse classes that no row has; a fold may lack rare ones.
+                shares = outputs[:, present] + TINY_SHARE
+                shares = shares / shares.sum(axis=1, keepdims=True)
+                seen = Seen(self.classes_[present], self._answer, shares)
+            with warnings.catch_warnings():
+                # Rules that never answer with some class are among those that are compared.
+                warnings.simplefilter("ignore", UndefinedMetricWarning)
+                return float(scorer(seen, outputs, labels, **self._extras(scorer, given, rows)))
+
+        return score
+
+    def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
+        share = np.bincount(sample.target, minlength=self.classes_.size) / len(sample)
+        return np.tile(share, (len(sample), 1))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probability of each class at the stage where a row stops, (n_rows, n_classes)."""
+        return self._follow(X)[1]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row: the one with the least expected cost of error."""
+        _, outputs = self._follow(X)
+        return self.model_.answers(outputs)
+
+
+class Seen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator whose outputs are known, for scorers."""
+
+    def __init__(self, classes: NDArray[Any], answer: ErrorCosts, outputs: NDArray[np.float64]) -> None:
+        self.classes_, self._answer, self._outputs = classes, answer, outputs
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the outputs."""
+        return self._outputs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the labels."""
+        found: NDArray[Any] = self.classes_[self._answer.answers(self._outputs)]
+        return found

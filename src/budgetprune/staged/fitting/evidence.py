@@ -1,0 +1,57 @@
+"""Out-of-fold results of a chain, as an objective values them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.staged.fitting.work import Work
+from budgetprune.staged.model.objective import Objective
+from budgetprune.staged.stopping.evidence import Crossed, Evidence
+
+# Losses of few rows are noisy. They are mixed with what the best stage expects them to be, which counts as
+# much as this many rows.
+SOFT_ROWS = 1000
+
+
+def collect_results(
+    work: Work, outputs: Sequence[NDArray[np.float64]], price: NDArray[np.float64], best: int
+) -> Crossed:
+    """Collect what the stages said about rows that they were not trained on."""
+    objective, weight = work.objective, _loss_weight(work)
+    loss = weight * np.column_stack([objective.loss(each, work.sample.target) for each in outputs])
+    evidence = Evidence(
+        np.column_stack([objective.uncertainty(each) for each in outputs]),
+        _smoothed(loss, weight, outputs, objective, best),
+        price,
+        work.row_weight,
+    )
+    return Crossed(evidence, loss, outputs, best)
+
+
+def with_objective(work: Work, crossed: Crossed) -> Crossed:
+    """The same outputs, as another objective sees them."""
+    return collect_results(work, crossed.outputs, crossed.evidence.price, crossed.best)
+
+
+def _loss_weight(work: Work) -> NDArray[np.float64]:
+    """By how much the errors of each row count because of its class, 1 on average; of shape (n_rows, 1)."""
+    if work.sample.weight is None:
+        return np.ones((len(work.sample), 1))
+    weight = work.sample.weight / work.row_weight
+    return np.asarray(weight[:, np.newaxis] / np.average(weight, weights=work.row_weight))
+
+
+def _smoothed(
+    loss: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    outputs: Sequence[NDArray[np.float64]],
+    objective: Objective,
+    best: int,
+) -> NDArray[np.float64]:
+    """Mix losses by the labels with losses that the best stage expects."""
+    soft = weight * np.column_stack([objective.soft_loss(each, outputs[best]) for each in outputs])
+    share = SOFT_ROWS / (SOFT_ROWS + len(loss))
+    return (1 - share) * loss + share * soft

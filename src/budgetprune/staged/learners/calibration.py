@@ -1,0 +1,63 @@
+"""Calibration of scores, by one number."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import softmax
+
+from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.learners.losses import mean_loss
+
+# Bounds of the logarithm of the factor.
+_BOUNDS = (-2.0, 1.0)
+
+
+def best_scale(sample: Sample, scores: Scores) -> float:
+    """Find the factor of scores with which probabilities fit rows best; regression has no factor, so 1."""
+    if sample.kind not in ("binary", "multiclass"):
+        return 1.0
+    found = minimize_scalar(
+        lambda log_scale: mean_loss(sample, np.exp(log_scale) * scores), bounds=_BOUNDS, method="bounded"
+    )
+    return float(np.exp(found.x))
+
+
+def calibrated_loss(sample: Sample, scores: Scores) -> float:
+    """Compute the loss of scores that are calibrated on the same rows.
+
+    Models are compared by it, because stages are calibrated: that a model is too sure of itself is no fault.
+    """
+    return mean_loss(sample, best_scale(sample, scores) * scores)
+
+
+class RunningLoss:
+    """Calibrated loss of scores that change little from one call to the next, round by round.
+
+    Each call improves the factor by a step of Newton's method, which is much faster than to find it anew.
+
+    Parameters
+    ----------
+    sample : Sample
+        Rows of two or more classes.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+        self._scale = 1.0
+
+    def __call__(self, log_shares: NDArray[np.float64]) -> float:
+        """Compute the loss, given logarithms of the probabilities of the classes."""
+        sample = self._sample
+        share = softmax(self._scale * log_shares, axis=1)
+        mean = np.sum(share * log_shares, axis=1)
+        slope = mean - log_shares[np.arange(len(sample)), sample.target]
+        curvature = np.sum(share * log_shares**2, axis=1) - mean**2
+        step = np.average(slope, weights=sample.weight) / max(
+            float(np.average(curvature, weights=sample.weight)), np.finfo(np.float64).tiny
+        )
+        self._scale = float(np.clip(self._scale - step, *np.exp(_BOUNDS)))
+        rows = self._scale * log_shares
+        loss = np.logaddexp.reduce(rows, axis=1) - rows[np.arange(len(sample)), sample.target]
+        return float(np.average(loss, weights=sample.weight))

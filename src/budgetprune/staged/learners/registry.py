@@ -1,0 +1,49 @@
+"""The learners by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from budgetprune.staged.learners.forest import ForestLearner
+from budgetprune.staged.learners.hist import HistLearner
+from budgetprune.staged.learners.learner import Learner
+from budgetprune.staged.learners.lightgbm import LightGBMLearner
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What may grow the trees.
+
+    Attributes
+    ----------
+    boosted : Learner
+        Chooses the order of the sources, and grows the stages unless a forest does.
+    forest : ForestLearner, or None
+        May grow the stages.
+    is_forest_required : whether it must
+    """
+
+    boosted: Learner
+    forest: ForestLearner | None = None
+    is_forest_required: bool = False
+
+
+def has_lightgbm() -> bool:
+    """Whether LightGBM is installed."""
+    return find_spec("lightgbm") is not None
+
+
+def _boosted_or_forest(*, is_forest_required: bool) -> Candidates:
+    """Take LightGBM where it is installed, scikit-learn's HistGradientBoosting otherwise, and a forest."""
+    boosted = LightGBMLearner() if has_lightgbm() else HistLearner()
+    return Candidates(boosted, ForestLearner(boosted), is_forest_required)
+
+
+LEARNERS: dict[str, Callable[[], Candidates]] = {
+    "auto": lambda: _boosted_or_forest(is_forest_required=False),
+    "lightgbm": lambda: Candidates(LightGBMLearner()),
+    "hist": lambda: Candidates(HistLearner()),
+    "forest": lambda: _boosted_or_forest(is_forest_required=True),
+}

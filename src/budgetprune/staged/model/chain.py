@@ -1,0 +1,171 @@
+"""`Chain`: stages that follow each other, and how far rows follow them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.forest import Forest
+from budgetprune.forest.routing import chunk_bounds, sum_values
+from budgetprune.staged.model.expected_scores import expected_values
+from budgetprune.staged.model.links import Link, log_shares, probabilities
+from budgetprune.staged.model.objective import Objective, Outputs
+
+# Logarithm of the largest expected squared error, about 1e200: its product with a price is finite.
+LARGEST_LOG_ERROR = 460.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Sources that are bought together, and the trees that use them.
+
+    Attributes
+    ----------
+    sources : tuple of int
+        That are bought for this stage. The first stage buys none.
+    forest : Forest
+        What is added to the scores; its trees test only features that are available at this stage.
+    scale : float
+        By what scores are multiplied before they become probabilities, so that these are calibrated.
+    spread : Forest, or None
+        Regression only: its score is the logarithm of the expected squared error.
+    """
+
+    sources: tuple[int, ...]
+    forest: Forest
+    scale: float = 1.0
+    spread: Forest | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Stages that follow each other. A stage adds to the scores of the one before, multiplied by `decay`.
+
+    Attributes
+    ----------
+    stages : tuple of Stage
+    decay : float
+    link : {"logistic", "softmax", "shares", "identity"}
+        From scores to probabilities. "shares": scores are shares of classes, and their powers are
+        proportional to probabilities; the scale is the exponent. "identity" for regression.
+    """
+
+    stages: tuple[Stage, ...]
+    decay: float
+    link: Link
+
+    def __len__(self) -> int:
+        return len(self.stages)
+
+    def advance(
+        self,
+        k: int,
+        rows: NDArray[np.float64],
+        scores: NDArray[np.float64] | None,
+    ) -> NDArray[np.float64]:
+        """Compute the scores of stage `k` from those of the stage before.
+
+        Parameters
+        ----------
+        k : int
+        rows : of shape (n_rows, n_features)
+        scores : of the stage before, of shape (n_rows, n_outputs); None for the first stage
+        """
+        added = _sums(self.stages[k].forest, rows)
+        return added if scores is None else self.decay * scores + added
+
+    def outputs(self, k: int, rows: NDArray[np.float64], scores: NDArray[np.float64]) -> Outputs:
+        """Turn scores of stage `k` into probabilities, or into the target and its expected squared error."""
+        spread = self.stages[k].spread
+        return self._outputs(k, scores, None if spread is None else _sums(spread, rows))
+
+    def outputs_if_known(self, last: int, rows: NDArray[np.float64], known: NDArray[np.bool_]) -> Outputs:
+        """Compute the outputs of a stage if some features are unknown.
+
+        Where a tree tests an unknown feature, both sides count as in training. So a score has a mean and a
+        standard deviation. The probability is averaged over both, by the usual approximation for a normal
+        distribution: the mean is divided by the square root of 1 + π/8 times the variance.
+
+        Parameters
+        ----------
+        last : number of the stage
+        rows : of shape (n_rows, n_features)
+        known : bool array of shape (n_features,)
+        """
+        scores, deviation = np.zeros(0), np.zeros(0)
+        for k, stage in enumerate(self.stages[: last + 1]):
+            added, more = _expected(stage.forest, rows, known)
+            scores = self.decay * scores + added if k else added
+            deviation = self.decay * deviation + more if k else more
+        stage = self.stages[last]
+        if self.link in ("logistic", "softmax"):
+            scores = scores / np.sqrt(1 + np.pi / 8 * (stage.scale * deviation) ** 2)
+        spread = None if stage.spread is None else _expected(stage.spread, rows, known)[0]
+        return self._outputs(last, scores, spread)
+
+    def _outputs(self, k: int, scores: NDArray[np.float64], spread: NDArray[np.float64] | None) -> Outputs:
+        if spread is not None:
+            return np.column_stack([scores[:, 0], np.exp(np.minimum(spread[:, 0], LARGEST_LOG_ERROR))])
+        if self.link == "shares":
+            scores = log_shares(scores)
+        return probabilities(scores * self.stages[k].scale, self.link)
+
+    def follow(
+        self, rows: NDArray[np.float64], thresholds: NDArray[np.float64], objective: Objective, first: int = 0
+    ) -> tuple[NDArray[np.intp], Outputs]:
+        """Let each row go on until its uncertainty is not above the threshold of its stage.
+
+        Parameters
+        ----------
+        rows : of shape (n_rows, n_features)
+        thresholds : of shape (n_stages,)
+        objective : Objective
+        first : int
+            The first stage where rows may stop: all that it needs is at hand.
+
+        Returns
+        -------
+        stage : where each row stops
+        outputs : of that stage
+        """
+        n = len(rows)
+        stopped = np.empty(n, dtype=np.intp)
+        final: Outputs | None = None
+        active, scores = np.arange(n), None
+        for k in range(len(self)):
+            scores = self.advance(k, rows, scores)
+            if k < first:
+                continue
+            outputs = self.outputs(k, rows, scores)
+            if final is None:
+                final = np.empty((n, outputs.shape[1]))
+            goes_on = objective.uncertainty(outputs) > thresholds[k]
+            if k == len(self) - 1:
+                goes_on[:] = False
+            stops = ~goes_on
+            stopped[active[stops]], final[active[stops]] = k, outputs[stops]
+            if not goes_on.any():
+                break
+            if stops.any():
+                active, rows, scores = active[goes_on], rows[goes_on], scores[goes_on]
+        assert final is not None
+        return stopped, final
+
+
+def _sums(forest: Forest, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = sum_values(
+        rows, chunk_bounds(len(rows)), forest._packed, forest.value, forest.tree_output, forest.base
+    )
+    return found
+
+
+def _expected(
+    forest: Forest, rows: NDArray[np.float64], known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of scores."""
+    if known[forest.feature[forest.is_split]].all():
+        scores = _sums(forest, rows)
+        return scores, np.zeros_like(scores)
+    return expected_values(forest, rows, known)

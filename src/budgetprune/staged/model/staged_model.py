@@ -1,0 +1,189 @@
+"""`StagedModel`: chains of stages, stopping rules for every budget, and the one that is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.costs import CostTable
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.predictor.checks import check_number
+from budgetprune.staged.model.chain import Chain, Stage
+from budgetprune.staged.model.join import join_forests
+from budgetprune.staged.model.objective import ErrorCosts, Objective, SquaredError
+from budgetprune.staged.model.tradeoff import StagedTradeOff
+
+
+@dataclass(frozen=True)
+class StageShares:
+    """What a stage buys, and how many rows get there, as cross-fitting saw it.
+
+    Attributes
+    ----------
+    sources : names of what is bought for it
+    price : of these sources
+    cost : of all sources up to here
+    reached, stops : shares of the rows
+    score : if all rows stopped here; NaN in model files that do not tell it
+    """
+
+    sources: tuple[str, ...]
+    price: float
+    cost: float
+    reached: float
+    stops: float
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class StagedModel:
+    """One model for every budget.
+
+    Attributes
+    ----------
+    chains : tuple of Chain
+    trade_off : StagedTradeOff
+        Its points name a chain and the thresholds of its stages.
+    best : int
+        The point to use if there is no budget: with error costs, the one at which cost and loss together are
+        least; else the last one, which has the best score.
+    point : int
+        The point that is in use.
+    objective : Objective
+        What uncertainty means.
+    costs : CostTable
+    classes : array, or None for regression
+    answer : ErrorCosts, or None for regression
+        From probabilities to classes.
+    """
+
+    chains: tuple[Chain, ...]
+    trade_off: StagedTradeOff
+    best: int
+    point: int
+    objective: Objective
+    costs: CostTable
+    classes: NDArray[Any] | None
+    answer: ErrorCosts | None
+
+    @property
+    def chain(self) -> Chain:
+        """The chain that is in use."""
+        return self.chains[int(self.trade_off.chain[self.point])]
+
+    @property
+    def has_error_costs(self) -> bool:
+        """Whether errors have a price other than 1."""
+        if isinstance(self.objective, SquaredError):
+            return self.objective.price != 1
+        assert self.answer is not None
+        return not np.array_equal(self.answer.cost, 1 - np.eye(len(self.answer.cost)))
+
+    @property
+    def thresholds(self) -> NDArray[np.float64]:
+        """The thresholds that are in use, by stage."""
+        return self.trade_off.thresholds[self.point]
+
+    @property
+    def paid(self) -> NDArray[np.float64]:
+        """What rows have paid in all at each stage of the chain in use."""
+        price = self.costs.price
+        return np.cumsum([price[list(stage.sources)].sum() for stage in self.chain.stages])
+
+    def at(self, point: int) -> StagedModel:
+        """Return the same model at another point."""
+        return replace(self, point=point)
+
+    def cost(self, point: int) -> float:
+        """Average cost at a point of the curve."""
+        return float(self.trade_off.cost[point])
+
+    def buys_everything(self, point: int) -> bool:
+        """Whether all rows go to the last stage of the first chain, which has all sources."""
+        curve = self.trade_off
+        return bool(curve.chain[point] == 0 and np.all(np.isneginf(curve.thresholds[point][:-1])))
+
+    def within(self, budget: float | None) -> StagedModel:
+        """Return the same model at another budget: average cost of a prediction; None: no limit."""
+        point = self.best
+        if budget is not None:
+            if not np.isfinite(check_number("budget", budget)):
+                raise InvalidInputError(f"budget must be finite, or None for no limit; not {budget!r}.")
+            most = self.trade_off.within(budget)
+            if most is None:
+                raise InvalidInputError(
+                    f"budget={budget:g} is below the cost of the cheapest model "
+                    f"({self.trade_off.cost[0]:.4g})."
+                )
+            point = min(point, most)
+        return self.at(point)
+
+    def only(self, points: NDArray[np.intp]) -> StagedModel:
+        """Return the same model with some of the points of its curve, the one in use among them."""
+        curve = self.trade_off.take(points)
+        best = curve.cheapest_in_all() if self.has_error_costs else len(points) - 1
+        return replace(self, trade_off=curve, best=best, point=int(np.searchsorted(points, self.point)))
+
+    @property
+    def n_reachable(self) -> int:
+        """Number of stages that rows can get to.
+
+        No row goes on from a stage whose threshold is infinite, unless the next one costs nothing.
+        """
+        costs_more = np.append(np.diff(self.paid) > 0, True)
+        ends = np.flatnonzero(np.isposinf(self.thresholds) & costs_more)
+        return int(ends[0]) + 1 if ends.size else len(self.chain)
+
+    def stages(self) -> tuple[StageShares, ...]:
+        """Describe the stages that rows can get to, with the shares of rows at the point that is in use.
+
+        Thresholds differ from fold to fold. Rows that went further in cross-fitting count at the last stage.
+        """
+        n_stages = self.n_reachable
+        stops = self.trade_off.stops[self.point].copy()
+        stops[n_stages - 1] = stops[n_stages - 1 :].sum()
+        stops = stops[:n_stages]
+        reached = np.cumsum(stops[::-1])[::-1]
+        names, price, paid, score = self.costs.source_names, self.costs.price, self.paid, self._stage_score()
+        return tuple(
+            StageShares(
+                tuple(names[s] for s in stage.sources),
+                float(price[list(stage.sources)].sum()),
+                float(paid[k]),
+                float(reached[k]),
+                float(stops[k]),
+                float(score[k]),
+            )
+            for k, stage in enumerate(self.chain.stages[:n_stages])
+        )
+
+    def _stage_score(self) -> NDArray[np.float64]:
+        """Score if all rows stop at a stage of the chain in use, by stage; NaN if it is not known."""
+        known, number = self.trade_off.stage_score, int(self.trade_off.chain[self.point])
+        return known[number] if known else np.full(len(self.chain), np.nan)
+
+    def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
+        """Turn outputs into labels, or into targets."""
+        if self.classes is None or self.answer is None:
+            return outputs[:, 0]
+        found: NDArray[Any] = self.classes[self.answer.answers(outputs)]
+        return found
+
+    def trees(self, n_stages: int | None = None) -> Forest:
+        """Join the trees of the first stages, or of all: says which features are tested, not the answers."""
+        return _join_stages(self.chain.stages[:n_stages])
+
+    def all_trees(self) -> Forest:
+        """Join the trees of all chains; see `trees`."""
+        return _join_stages([stage for chain in self.chains for stage in chain.stages])
+
+
+def _join_stages(stages: Sequence[Stage]) -> Forest:
+    return join_forests(
+        [stage.forest for stage in stages] + [stage.spread for stage in stages if stage.spread is not None]
+    )

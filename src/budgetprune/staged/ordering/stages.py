@@ -1,0 +1,50 @@
+"""Stages from an order of sources."""
+
+from __future__ import annotations
+
+from budgetprune.costs import CostTable
+from budgetprune.staged.ordering.sources import Shop, Step
+from budgetprune.staged.training.plan import Plan
+
+# The first steps are stages of their own; later ones are joined until the cost has grown by this factor.
+N_SINGLE, GROWTH = 10, 1.12
+
+
+def join_steps(order: list[Step], most: int) -> list[tuple[int, ...]]:
+    """Join steps to stages, of sources that are bought together.
+
+    Parameters
+    ----------
+    order : list of Step
+    most : int
+        Number of stages, at most.
+    """
+    n_single, growth = min(N_SINGLE, most), GROWTH
+    while True:
+        stages = _joined(order, n_single, growth)
+        if len(stages) <= most:
+            return stages
+        n_single, growth = max(1, n_single - 1), growth * 1.05
+
+
+def _joined(order: list[Step], n_single: int, growth: float) -> list[tuple[int, ...]]:
+    stages: list[tuple[int, ...]] = []
+    sources: tuple[int, ...] = ()
+    cost = last = 0.0
+    for i, step in enumerate(order):
+        sources, cost = sources + step.sources, cost + step.price
+        if i < n_single or cost >= growth * last or i == len(order) - 1:
+            stages.append(sources)
+            sources, last = (), cost
+    return stages
+
+
+def plan_stages(costs: CostTable, order: list[Step], n_stages: int) -> Plan:
+    """Join the steps of an order to stages, after one that buys nothing."""
+    shop = Shop(costs)
+    sources = [(), *join_steps(order, n_stages)]
+    columns = []
+    for each in sources:
+        shop.has[list(each)] = True
+        columns.append(shop.columns())
+    return Plan(tuple(sources), tuple(columns))

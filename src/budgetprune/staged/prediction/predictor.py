@@ -1,0 +1,97 @@
+"""`StagedPredictor`: a staged model that acquires its sources itself."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.costs import CostTable
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.persistence.model_file import STAGED, Sections
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.predictor.checks import check_max_cost
+from budgetprune.predictor.predictor import register_restorer
+from budgetprune.staged.file import save_staged
+from budgetprune.staged.model.staged_model import StagedModel
+from budgetprune.staged.prediction.engine import StagedEngine
+from budgetprune.staged.restore import restore_model
+
+
+class StagedPredictor(BudgetPredictor):
+    """Predict stage by stage, and stop as soon as more information is not worth its price.
+
+    It has the methods of `BudgetPredictor`. A `Decision` ends with the reason ``"stopped"`` if what the next
+    stage would save is expected to be less than its price, and with ``"complete"`` after the last stage. No
+    bounds are known of what all features together would say: `lower` and `upper` are as wide as can be.
+
+    Parameters
+    ----------
+    model : StagedModel
+        `predictor()` of a fitted `BudgetClassifier` or `BudgetRegressor` makes one.
+    max_cost : float, optional
+        What one example may cost at most.
+    """
+
+    def __init__(self, model: StagedModel, *, max_cost: float | None = None) -> None:
+        self.model = model
+        self.costs = model.costs
+        self.max_cost = check_max_cost(max_cost)
+        self.slack, self.threshold, self.tolerance = 0.0, None, None
+        self._engine = self._make_engine()  # type: ignore[assignment]
+        # Features that only unreachable stages test are not needed at this budget.
+        self.forest = model.trees(model.n_reachable)
+
+    def _make_engine(self) -> StagedEngine:  # type: ignore[override]
+        return StagedEngine(self.model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The forest is made of the trees of the model, as the engine is.
+        return {name: part for name, part in super().__getstate__().items() if name != "forest"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.forest = self._engine.forest
+
+    def __repr__(self) -> str:
+        chain, curve = self.model.chain, self.model.trade_off
+        limit = "" if self.max_cost is None else f", max_cost={self.max_cost!r}"
+        return (
+            f"StagedPredictor({len(chain)} stages, {self.costs.n_sources} sources, "
+            f"cost {curve.cost[self.model.point]:.4g}{limit})"
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        return {"max_cost": self.max_cost}
+
+    def with_budget(self, budget: float | None) -> StagedPredictor:
+        """Return the same model at another budget: average cost of a prediction; None: no limit."""
+        return StagedPredictor(self.model.within(budget), max_cost=self.max_cost)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row, or its target, at the last stage: as if all sources were bought."""
+        return self.model.answers(self._at_last_stage(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Estimate the probability of each class at the last stage, of shape (n_rows, n_classes)."""
+        return self._at_last_stage(X)
+
+    def _at_last_stage(self, X: Any) -> NDArray[np.float64]:
+        model, rows = self.model, self.forest.prepare_rows(X)
+        on_and_on = np.full(len(model.chain), -np.inf)
+        return model.chain.follow(rows, on_and_on, model.objective)[1]
+
+    def _save(self, file: str | os.PathLike[str], further: Sections | None = None) -> None:
+        save_staged(file, self.model, self.max_cost, further)
+
+
+def _restore(forest: Forest, costs: CostTable, options: dict[str, Any], staged: Sections) -> StagedPredictor:
+    if options.keys() != {"max_cost"}:
+        raise InvalidInputError("a staged model has one option, max_cost.")
+    return StagedPredictor(restore_model(forest, costs, staged), max_cost=options["max_cost"])
+
+
+register_restorer(STAGED, _restore)

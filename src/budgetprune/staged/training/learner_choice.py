@@ -1,0 +1,115 @@
+"""Choose what grows the trees of the stages: boosting, or a forest if that is clearly better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.staged.data.folds import Fold
+from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.learners.calibration import best_scale, calibrated_loss
+from budgetprune.staged.learners.forest import forest_settings
+from budgetprune.staged.learners.learner import Learner
+from budgetprune.staged.learners.losses import row_losses
+from budgetprune.staged.learners.registry import Candidates
+from budgetprune.staged.learners.task import Settings
+from budgetprune.staged.training.plan import Plan
+from budgetprune.staged.training.trainer import Trainer
+from budgetprune.staged.training.trials import Trials
+
+# With more rows, boosting is rarely behind, and a forest takes long and has large trees.
+MOST_ROWS_OF_FORESTS = 20_000
+# All folds are compared if there are at most so many rows: the fewer rows, the noisier losses are.
+MOST_ROWS_OF_ALL_FOLDS = 5_000
+# Trees of the forests by which settings are chosen.
+N_TRIED_TREES = 30
+# A forest must be better by this many standard errors of the difference.
+CLEARLY = 2.0
+_Way = tuple[Learner, Settings]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How boosted trees are compared with forests, on rows that they were not trained on.
+
+    Attributes
+    ----------
+    trials : Trials
+        With the boosted trees and their settings.
+    columns : of all features that can be bought
+    sample : Sample
+    folds : of cross-fitting
+    seed : int
+    """
+
+    trials: Trials
+    columns: NDArray[np.intp]
+    sample: Sample
+    folds: Sequence[Fold]
+    seed: int
+
+
+def choose_learner(candidates: Candidates, compared: Comparison) -> _Way:
+    """Return what grows the trees of the stages, and with which settings."""
+    trials = compared.trials
+    boosted, forest = (trials.learner, trials.settings), candidates.forest
+    if forest is None:
+        return boosted
+    if candidates.is_forest_required:
+        return forest, _best_settings(forest, compared)
+    if len(compared.sample) > MOST_ROWS_OF_FORESTS or trials.deadline.is_over():
+        return boosted
+    chosen = forest, _best_settings(forest, compared)
+    is_better = _is_clearly_better(chosen, boosted, compared)
+    # Boosted trees that had to end early would be compared with a complete forest.
+    return chosen if is_better and not trials.deadline.is_over() else boosted
+
+
+def _best_settings(forest: Learner, compared: Comparison) -> Settings:
+    """Find the settings of a forest with the least loss on the test rows."""
+    trials, best, least = compared.trials, None, np.inf
+    for settings in forest_settings(len(trials.train)):
+        if best is not None and trials.deadline.is_over():
+            break
+        own = replace(trials, learner=forest, settings=settings)
+        scores = own.grow(compared.columns, None, N_TRIED_TREES).scores(trials.test.rows)
+        loss = calibrated_loss(trials.test, scores)
+        if loss < least:
+            best, least = settings, loss
+    assert best is not None
+    return best
+
+
+def _is_clearly_better(one: _Way, other: _Way, compared: Comparison) -> bool:
+    """Whether one way has less loss than another, by more than chance.
+
+    Most comparisons end with the first fold, on which the first way is behind.
+    """
+    sample, folds = compared.sample, compared.folds
+    gains: list[NDArray[np.float64]] = []
+    weights: list[NDArray[np.float64]] = []
+    for fold in folds if len(sample) <= MOST_ROWS_OF_ALL_FOLDS else folds[:1]:
+        if gains and compared.trials.deadline.is_over():
+            return False
+        train, test = sample.take(fold[0]), sample.take(fold[1])
+        gains.append(_losses(other, train, test, compared) - _losses(one, train, test, compared))
+        weights.append(np.ones(len(test)) if test.weight is None else test.weight)
+        if weights[0] @ gains[0] <= 0:
+            return False
+    gain, weight = np.concatenate(gains), np.concatenate(weights)
+    weight = weight / weight.sum()
+    mean = weight @ gain
+    error = np.sqrt(np.sum((weight * (gain - mean)) ** 2))
+    return bool(mean > CLEARLY * error)
+
+
+def _losses(way: _Way, train: Sample, test: Sample, compared: Comparison) -> NDArray[np.float64]:
+    """Losses of the test rows at a stage that has all columns, grown as stages are."""
+    trials = compared.trials
+    learner, settings = way
+    trainer = Trainer(learner, (settings,), compared.seed, trials.n_threads, lambda: None, trials.deadline, 1)
+    scores = trainer.test_scores(Plan(((),), (compared.columns,)), train, test)
+    return row_losses(test, best_scale(test, scores) * scores)

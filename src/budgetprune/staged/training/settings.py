@@ -1,0 +1,68 @@
+"""Choose how trees are grown, by trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.staged.learners.calibration import calibrated_loss
+from budgetprune.staged.learners.task import Settings
+from budgetprune.staged.training.trials import Trials
+
+# Rounds of a trial. A stage takes at most so many, so that settings are compared at the size that is used.
+N_ROUNDS = 150
+# Rounds of the last stage, which has all features, as a multiple.
+LAST = 3
+# Trials with more leaves, or larger steps, end as soon as one is no better than the one before.
+_LEAVES, _RATES = (15, 31, 63, 127, 255), (0.05, 0.1, 0.2, 0.3)
+_USUAL_LEAVES, _USUAL_RATE = 31, 0.1
+# Small leaves overfit, large ones learn nothing from few rows.
+_ROWS_PER_LEAF = (5, 20, 60)
+
+
+def choose_settings(trials: Trials, columns: NDArray[np.intp]) -> Settings:
+    """Find settings with which a model on some columns has the least loss on the test rows.
+
+    One setting is changed at a time, as long as that helps.
+    """
+    n_rows = len(trials.train)
+
+    def loss(settings: Settings) -> float:
+        found, own = 0.0, replace(trials, settings=settings)
+        for number, division in enumerate(trials.divisions):
+            grown = own.grow(columns, None, N_ROUNDS, number)
+            found += calibrated_loss(division.test, grown.scores(division.test.rows))
+        return found
+
+    small = n_rows < 40 * _ROWS_PER_LEAF[1]
+    best = Settings(most_rounds=N_ROUNDS, least_rows=_ROWS_PER_LEAF[0] if small else _ROWS_PER_LEAF[1])
+    best_loss = loss(best)
+    for change in _changes(n_rows):
+        for settings in change(best):
+            if trials.deadline.is_over():
+                return best
+            found = loss(settings)
+            if found >= best_loss:
+                break
+            best, best_loss = settings, found
+    return best
+
+
+def _changes(n_rows: int) -> Iterator[Callable[[Settings], Iterator[Settings]]]:
+    yield lambda now: (replace(now, n_leaves=n) for n in _LEAVES if n > _USUAL_LEAVES and 20 * n <= n_rows)
+    yield lambda now: (
+        replace(now, n_leaves=n)
+        for n in reversed(_LEAVES)
+        if n < _USUAL_LEAVES and now.n_leaves == _USUAL_LEAVES
+    )
+    yield lambda now: iter([replace(now, extra=False)])
+    yield lambda now: (replace(now, learning_rate=rate) for rate in _RATES if rate > _USUAL_RATE)
+    yield lambda now: (
+        replace(now, learning_rate=rate)
+        for rate in reversed(_RATES)
+        if rate < _USUAL_RATE and now.learning_rate == _USUAL_RATE
+    )
+    yield lambda now: iter([replace(now, least_rows=_ROWS_PER_LEAF[2])] if n_rows > 4000 else [])

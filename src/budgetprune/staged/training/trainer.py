@@ -1,0 +1,218 @@
+"""Train the stages of a chain, and see how each does on rows that it was not trained on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.forest import Forest
+from budgetprune.staged.data.folds import Fold
+from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.learners.calibration import calibrated_loss
+from budgetprune.staged.learners.learner import Learner
+from budgetprune.staged.learners.task import Settings, Task, Validation
+from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.training.deadline import Deadline
+from budgetprune.staged.training.plan import Plan, Way, relative_time, speed_up
+from budgetprune.utils.threads import map_in_threads
+
+# Time for the first fold, relative to that of a stage that is trained once in each fold and on all rows. A
+# little less, because it is trained once more if the time turns out to be too short for as many rounds.
+FIRST_FOLD = 0.85
+# Share of the rounds that are trained even if there is no time left.
+LEAST_SHARE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFitted:
+    """The stages, trained on all rows, and what stages that were trained on other rows say about each row.
+
+    Attributes
+    ----------
+    forests : for each stage its trees
+    scores : for each stage, out-of-fold scores of shape (n_rows, n_outputs)
+        NaN for rows that are in no fold.
+    """
+
+    forests: tuple[Forest, ...]
+    scores: tuple[Scores, ...]
+
+    def of_rows(self, rows: NDArray[np.intp]) -> CrossFitted:
+        """Return the same with the scores of some rows."""
+        return CrossFitted(self.forests, tuple(each[rows] for each in self.scores))
+
+
+@dataclass(frozen=True, eq=False)
+class Trainer:
+    """How stages are trained, and with how many threads.
+
+    Attributes
+    ----------
+    settings : tuple of Settings
+        That are tried: for stages of few features first, last for the stage that has them all.
+    tell : called whenever a stage of a fold is done
+    deadline : Deadline
+    last : how many times as many rounds the last stage may take
+    is_hurried : whether there is no time to try several settings for each stage
+    """
+
+    learner: Learner
+    settings: tuple[Settings, ...]
+    seed: int
+    n_jobs: int
+    tell: Callable[[], Any]
+    deadline: Deadline
+    last: int
+    is_hurried: bool = False
+
+    def cross_fit(self, plan: Plan, sample: Sample, folds: Sequence[Fold]) -> CrossFitted:
+        """Train all stages on all rows, and for each fold on the rows outside it.
+
+        The first fold says how the trees of each stage are grown, and how many; the others take as many, or
+        fewer if the time would not be enough. All of them take the same number, because stopping rules that
+        are learnt from the folds must fit the stages that are trained on all rows.
+        """
+        scores = tuple(np.full((len(sample), sample.n_outputs), np.nan) for _ in plan.columns)
+        n_tried = 1 if self.is_hurried else 2
+        first = FIRST_FOLD * n_tried / (n_tried + len(folds))
+
+        def train_chain(fold: Fold, ways: Sequence[Way] | None) -> list[Way]:
+            train, test = fold
+            n_threads = self.n_jobs if ways is None else 1
+            found = self._chain(plan, sample.take(train), sample.take(test), ways, n_threads, first)
+            for k, (_, _, seen) in enumerate(found):
+                scores[k][test] = seen
+            return [way for _, way, _ in found]
+
+        ways = train_chain(folds[0], None)
+        # Stages on all rows take longer than those of a fold.
+        share = self._share_of_rounds(ways, len(folds) + len(sample) / len(folds[0][0]))
+        others = folds[1:]
+        if share < 1:
+            ways, others = [way.shortened(share) for way in ways], folds
+
+        def train_others(fold: Fold | None) -> list[Grown]:
+            if fold is not None:
+                train_chain(fold, ways)
+                return []
+            found = self._chain(plan, sample, sample.take(folds[0][1][:1]), ways, 1, 1.0)
+            return [grown for grown, _, _ in found]
+
+        # First the stages on all rows, which take longest.
+        stages, *_ = map_in_threads(train_others, [None, *others], self.n_jobs)
+        return CrossFitted(tuple(grown.forest() for grown in stages), scores)
+
+    def _share_of_rounds(self, ways: Sequence[Way], n_times: float) -> float:
+        """Share of the rounds for which there is time if each stage is trained so many times."""
+        seconds = n_times * sum(way.seconds for way in ways) / speed_up(self.n_jobs)
+        left = max(self.deadline.left(), 0.0)
+        return 1.0 if seconds <= left else max(left / seconds, LEAST_SHARE)
+
+    def test_scores(self, plan: Plan, train: Sample, test: Sample) -> Scores:
+        """Train all stages on some rows, and return the scores of others at the last one."""
+        return self._chain(plan, train, test, None, self.n_jobs, FIRST_FOLD)[-1][2]
+
+    def _chain(
+        self,
+        plan: Plan,
+        train: Sample,
+        test: Sample,
+        ways: Sequence[Way] | None,
+        n_threads: int,
+        share: float,
+    ) -> list[tuple[Grown, Way, Scores]]:
+        """Train one stage after the other.
+
+        Parameters
+        ----------
+        plan : Plan
+        train, test : Sample
+        ways : for each stage how it is trained; None: the test rows say it
+        n_threads : int
+        share : of the time that is left, for these stages
+
+        Returns
+        -------
+        found : for each stage its trees, how they were grown, and the scores of the test rows
+        """
+        decay = self.learner.decay
+        start = seen = None
+        found: list[tuple[Grown, Way, Scores]] = []
+        deadline = self.deadline.share(share) if ways is None else Deadline(None)
+        tournament = _Tournament(self.settings)
+        portion = relative_time(plan.columns)
+        for k, columns in enumerate(plan.columns):
+            tried: list[tuple[float, int, Grown, Way, Scores]] = []
+            candidates = [ways[k]] if ways is not None else self._candidates(tournament, plan, k)
+            for i, way in enumerate(candidates):
+                began = time.monotonic()
+                mine = portion[k] / len(candidates)
+                later = portion[k + 1 :].sum() + mine * (len(candidates) - i)
+                limit = deadline.share(mine / later)
+                task = Task(
+                    train,
+                    columns,
+                    None if start is None or not decay else decay * start,
+                    way.n_rounds,
+                    way.settings,
+                    validation=Validation(test, None if seen is None or not decay else decay * seen),
+                    seed=self.seed + k,
+                    n_threads=n_threads,
+                    is_over=limit.is_over,
+                )
+                grown = self.learner.grow(task)
+                scores = grown.scores(test.rows) + (0 if seen is None else decay * seen)
+                used = Way(way.settings, max(grown.n_rounds, 1), time.monotonic() - began)
+                loss = 0.0 if len(candidates) == 1 else calibrated_loss(test, scores)
+                tried.append((loss, len(tried), grown, used, scores))
+            _, _, grown, used, seen = min(tried, key=lambda each: each[:2])
+            tournament.note(used.settings, n_tried=len(tried))
+            start = grown.scores(train.rows) + (0 if start is None else decay * start)
+            found.append((grown, used, seen))
+            self.tell()
+        return found
+
+    def _candidates(self, tournament: _Tournament, plan: Plan, k: int) -> list[Way]:
+        """List how the trees of stage `k` may be grown."""
+        if not plan.columns[k].size:
+            return [Way(self.settings[0], None)]
+        if self.is_hurried:
+            is_last = k == len(plan.columns) - 1
+            return [Way(self.settings[-1] if is_last else self.settings[0], None)]
+        if k < len(plan.columns) - 1:
+            return [Way(each, None) for each in tournament.next_ones()]
+        best = dict.fromkeys([tournament.best, self.settings[-1]])
+        return [Way(replace(each, most_rounds=self.last * each.most_rounds), None) for each in best]
+
+
+class _Tournament:
+    """Settings that are tried for one stage after the other: the best one so far, and another one in turn.
+
+    Stages of few features need other trees than stages of many. The first stage tries all settings, also with
+    fewer leaves.
+    """
+
+    def __init__(self, settings: Sequence[Settings]) -> None:
+        fewer = [replace(each, n_leaves=max(7, each.n_leaves // 3)) for each in settings]
+        self._order = list(dict.fromkeys([*settings, *fewer]))
+        self._has_begun = False
+
+    @property
+    def best(self) -> Settings:
+        return self._order[0]
+
+    def next_ones(self) -> list[Settings]:
+        """Settings to try for the next stage."""
+        return self._order[: 2 if self._has_begun else None]
+
+    def note(self, winner: Settings, n_tried: int) -> None:
+        """Put the winner first, and those that it has beaten last."""
+        if n_tried > 1 and winner in self._order:
+            losers = [each for each in self._order[:n_tried] if each != winner]
+            self._order = [winner, *self._order[n_tried:], *losers]
+            self._has_begun = True
