@@ -1,4 +1,4 @@
-"""Who competes. Each method gives one model per budget, made without a look at the test rows."""
+"""Compared methods: each makes one model per budget, without the test rows."""
 
 from __future__ import annotations
 

@@ -12,15 +12,15 @@ import numpy as np
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.selection import LabelledRows
-from budgetprune_experiments.contest import Contest, Method, compete
 from budgetprune_experiments.experiment import Cell, Experiment, Options, Part, Record, Table
-from budgetprune_experiments.figures import Look, draw_curves, interesting
+from budgetprune_experiments.figures import LineStyle, draw_curves, score_limits
 from budgetprune_experiments.grids import QUICK, Grids
-from budgetprune_experiments.methods import BEYOND, LOOKS, METHODS, PAPER, UNPRUNED
+from budgetprune_experiments.methods import BEYOND, LINE_STYLES, METHODS, PAPER, UNPRUNED
 from budgetprune_experiments.miniboone import entropy_forest
 from budgetprune_experiments.records import MeanCurve, by_method, least_cost_for, mean_curve
 from budgetprune_experiments.split import Split
 from budgetprune_experiments.tables import with_spread
+from budgetprune_experiments.task import Method, Task, evaluate_method
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ class Comparison(Experiment):
     score_name: ClassVar[str | None] = None
     methods: ClassVar[Mapping[str, Method]] = METHODS
     method_names: ClassVar[tuple[str, ...]] = tuple(METHODS)
-    looks: ClassVar[Mapping[str, Look]] = LOOKS
+    line_styles: ClassVar[Mapping[str, LineStyle]] = LINE_STYLES
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "the paper's methods": PAPER,
         "beyond the paper": BEYOND,
@@ -99,7 +99,7 @@ class Comparison(Experiment):
     def _run(self, name: str, seed: int, options: Options) -> list[Record]:
         if not options.quick and not self.__dict__.get("_is_warm"):
             self._warm_up(options)
-        return compete(self.methods[name], self._contest(seed, options))
+        return evaluate_method(self.methods[name], self._task(seed, options))
 
     def _warm_up(self, options: Options) -> None:
         """Compile the kernels of every method on tiny data, so that tuning time excludes it."""
@@ -107,12 +107,12 @@ class Comparison(Experiment):
             self._run(name, 0, replace(options, quick=True, paper=False))
         self.__dict__["_is_warm"] = True
 
-    def _contest(self, seed: int, options: Options) -> Contest:
-        """Contest of a seed, cached until the next seed, so that its methods share results."""
-        known: tuple[Any, Contest] | None = self.__dict__.get("_known")
+    def _task(self, seed: int, options: Options) -> Task:
+        """Task of a seed, cached until the next seed, so that its methods share results."""
+        known: tuple[Any, Task] | None = self.__dict__.get("_known")
         if known is None or known[0] != (seed, options):
             split = self.split(seed, options)
-            contest = Contest(
+            task = Task(
                 split=split,
                 costs=self.costs(split),
                 base=self.forest(options).set_params(random_state=seed),
@@ -122,7 +122,7 @@ class Comparison(Experiment):
                 seconds=self._seconds(options),
                 jobs=options.jobs,
             )
-            known = self.__dict__["_known"] = (seed, options), contest
+            known = self.__dict__["_known"] = (seed, options), task
         return known[1]
 
     scoring: ClassVar[Any] = None
@@ -181,17 +181,15 @@ class Comparison(Experiment):
         row = figure.subplots(1, len(self.panels), sharey=True, sharex=True)
         shown = {name for names in self.panels.values() for name in names}
         curves = [curve for name, curve in self.mean_curves(records).items() if name in shown]
-        as_error = self.score_name is None
         for axes, (title, names) in zip(row, self.panels.items(), strict=True):
             draw_curves(
                 axes,
                 records,
-                {name: self.looks[name] for name in names},
-                as_error=as_error,
-                score_name=self.score_name or "test error (%)",
+                {name: self.line_styles[name] for name in names},
+                score_name=self.score_name,
                 cost_name=self.cost_name,
                 by_ratio=self.by_ratio,
-                limits=interesting(curves, as_error=as_error),
+                limits=score_limits(curves, as_error=self.score_name is None),
                 error_every=self.error_every,
             )
             axes.set_title(title, loc="left", fontsize=10)

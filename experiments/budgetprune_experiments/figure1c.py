@@ -19,13 +19,13 @@ from budgetprune.ranking import ap_scorer
 from budgetprune.selection import LabelledRows
 from budgetprune_experiments import ranking_methods as ranking
 from budgetprune_experiments.comparison import Comparison
-from budgetprune_experiments.contest import Contest
 from budgetprune_experiments.experiment import Cell, Options, Record, Table, register
 from budgetprune_experiments.grids import BoostingGrid, Grids
 from budgetprune_experiments.methods import OURS_PAPER
 from budgetprune_experiments.queries import RELEVANT, VALIDATION_SHARE, drawn_prices, split_by_query
 from budgetprune_experiments.records import least_cost_for
 from budgetprune_experiments.split import Split
+from budgetprune_experiments.task import Task
 
 # Of 519 features, 400 may split a node.
 FEATURE_SHARE = 400 / 519
@@ -70,7 +70,7 @@ class Figure1c(Comparison):
     scoring = ap_scorer(ranking.K)
     methods = ranking.METHODS
     method_names = tuple(ranking.METHODS)
-    looks = ranking.LOOKS
+    line_styles = ranking.LINE_STYLES
     panels = ranking.PANELS
 
     def substitute(self, options: Options) -> str | None:
@@ -109,18 +109,18 @@ class Figure1c(Comparison):
     def measure(self, model: Any, rows: LabelledRows) -> float:
         return ranking.measure(model, rows)
 
-    def _contest(self, seed: int, options: Options) -> Contest:
-        contest = super()._contest(seed, options)
-        if contest.base.costs is None:
-            contest.costs = self._prices(contest.split, options)
-            contest.base.set_params(costs=contest.costs)
+    def _task(self, seed: int, options: Options) -> Task:
+        task = super()._task(seed, options)
+        if task.base.costs is None:
+            task.costs = self._prices(task.split, options)
+            task.base.set_params(costs=task.costs)
             if self._is_substitute(options):
-                contest.base.set_params(min_samples_leaf=best_leaf_size(contest))
-        return contest
+                task.base.set_params(min_samples_leaf=best_leaf_size(task))
+        return task
 
     def _run(self, name: str, seed: int, options: Options) -> list[Record]:
         records = super()._run(name, seed, options)
-        leaf_size = self._contest(seed, options).base.min_samples_leaf
+        leaf_size = self._task(seed, options).base.min_samples_leaf
         return [record | {"min_samples_leaf": leaf_size} for record in records]
 
     def settings(self, options: Options) -> Record:
@@ -161,14 +161,14 @@ class Figure1c(Comparison):
         return [*super().tables(records, options), claim]
 
 
-def best_leaf_size(contest: Contest) -> int:
+def best_leaf_size(task: Task) -> int:
     """Choose the minimum documents per leaf by the ranking of V by a small forest."""
-    train, val = contest.split.train, contest.split.val
-    n_trees = min(40, contest.base.n_estimators)
+    train, val = task.split.train, task.split.val
+    n_trees = min(40, task.base.n_estimators)
 
     def quality(size: int) -> float:
-        forest = clone(contest.base).set_params(min_samples_leaf=size, n_estimators=n_trees)
-        return contest.measure(forest.fit(train.X, train.y), val)
+        forest = clone(task.base).set_params(min_samples_leaf=size, n_estimators=n_trees)
+        return task.measure(forest.fit(train.X, train.y), val)
 
     return max(LEAF_SIZES, key=quality)
 

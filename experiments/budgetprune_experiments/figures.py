@@ -23,7 +23,7 @@ LIME, INDIGO, MAROON = "#74b816", "#5f3dc4", "#5c0011"
 
 
 @dataclass(frozen=True)
-class Look:
+class LineStyle:
     """Line style of a method; ours are drawn last, on top of the others."""
 
     colour: str
@@ -33,44 +33,45 @@ class Look:
 
 
 # The same in every figure: the darkest red, the widest line.
-STAGED_LOOK = Look(MAROON, "s", width=2.8)
+STAGED_STYLE = LineStyle(MAROON, "s", width=2.8)
 
 
 def draw_curves(
     axes: Axes,
     records: Sequence[Record],
-    looks: Mapping[str, Look],
+    styles: Mapping[str, LineStyle],
     *,
-    as_error: bool = True,
-    score_name: str = "test error (%)",
+    score_name: str | None = None,
     cost_name: str = "average feature cost",
     by_ratio: bool = False,
     limits: tuple[float, float] | None = None,
     error_every: int = 1,
 ) -> None:
-    """Draw the mean curve of each method that has a look and records, in the order of looks.
+    """Draw the mean curve of each method that has a line style and records, in the order of styles.
 
     Parameters
     ----------
     axes : matplotlib's Axes
     records : curve records, see `budgetprune_experiments.records`
-    looks : by name of method
-    as_error : bool
-        Draw 100 (1 - score) instead of the score.
-    score_name, cost_name : labels of the axes
+    styles : by name of method
+    score_name : str, optional
+        Label of the score axis. None: scores are accuracies, and errors are drawn in percent.
+    cost_name : str
+        Label of the cost axis.
     by_ratio : bool
         Costs differ so much that their logarithms are drawn.
     limits : (float, float), optional
-        Range of the score axis; by default from `interesting`.
+        Range of the score axis; by default from `score_limits`.
     error_every : int
         Every how many points an error bar is drawn.
     """
+    as_error = score_name is None
     grouped = by_method(records)
     shown: dict[str, MeanCurve] = {
-        name: mean_curve(grouped[name], by_ratio=by_ratio) for name in looks if name in grouped
+        name: mean_curve(grouped[name], by_ratio=by_ratio) for name in styles if name in grouped
     }
     for name, curve in shown.items():
-        look = looks[name]
+        style = styles[name]
         y = 100 * (1 - curve.score) if as_error else curve.score
         scale = 100.0 if as_error else 1.0
         axes.errorbar(
@@ -80,29 +81,29 @@ def draw_curves(
             xerr=curve.cost_spread,
             errorevery=error_every,
             label=name,
-            color=look.colour,
-            marker=look.marker,
-            linestyle="none" if curve.is_point else look.line,
-            linewidth=look.width,
+            color=style.colour,
+            marker=style.marker,
+            linestyle="none" if curve.is_point else style.line,
+            linewidth=style.width,
             markersize=9 if curve.is_point else 4,
             elinewidth=0.9,
             capsize=2,
             alpha=0.95,
         )
     axes.set_xlabel(cost_name, color=INK)
-    axes.set_ylabel(score_name, color=INK)
+    axes.set_ylabel("test error (%)" if score_name is None else score_name, color=INK)
     if by_ratio:
         axes.set_xscale("log")
     else:
         axes.set_xlim(left=0)
-    axes.set_ylim(limits or interesting(shown.values(), as_error=as_error))
+    axes.set_ylim(limits or score_limits(shown.values(), as_error=as_error))
     axes.grid(color="#e9ecef", linewidth=0.8)
     axes.set_axisbelow(True)
     tidy(axes)
 
 
-def interesting(curves: Iterable[MeanCurve], *, as_error: bool) -> tuple[float, float]:
-    """Limits of the score axis that show the differences of methods, without tiny budgets."""
+def score_limits(curves: Iterable[MeanCurve], *, as_error: bool) -> tuple[float, float]:
+    """Limits of the score axis that show the differences between methods; tiny budgets are cut off."""
     scores = [curve.score for curve in curves]
     best = max(score.max() for score in scores)
     # Most methods are visible within this distance of their best score.

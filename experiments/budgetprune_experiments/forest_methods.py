@@ -18,12 +18,12 @@ from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
 from budgetprune.problem import PruningProblem
 from budgetprune.problem.acquisition import sources_used
-from budgetprune_experiments.contest import Contest, Point, coarse_to_fine
+from budgetprune_experiments.task import Point, Task, coarse_to_fine
 
 
 @dataclass(frozen=True, eq=False)
 class PricedModel:
-    """Pruned forest with prices, as a contest uses it."""
+    """Pruned forest with prices, as a task uses it."""
 
     forest_: Forest
     prices: CostTable
@@ -38,85 +38,89 @@ class PricedModel:
         return self.prices.total(sources_used(self.forest_, self.prices, X))
 
 
-def grown(contest: Contest) -> Any:
+def grown(task: Task) -> Any:
     """Base forest, grown on T once for all methods that prune it."""
 
     def grow() -> Any:
-        return clone(contest.base).fit(contest.split.train.X, contest.split.train.y)
+        return clone(task.base).fit(task.split.train.X, task.split.train.y)
 
-    return contest.shared("forest", grow)
+    return task.shared("forest", grow)
 
 
-def base_problem(contest: Contest) -> PruningProblem:
+def base_problem(task: Task) -> PruningProblem:
     """The paper's problem for the base forest: in-bag errors, costs counted on V."""
 
-    model = grown(contest)
+    model = grown(task)
 
     def build() -> PruningProblem:
         forest = Forest.from_model(model)
-        return PruningProblem(forest, contest.split.val.X, costs=contest.costs, error="in-bag")
+        return PruningProblem(forest, task.split.val.X, costs=task.costs, error="in-bag")
 
-    return contest.shared("problem", build)
-
-
-def unpruned(contest: Contest) -> Iterator[Point]:
-    problem = base_problem(contest)
-    yield contest.point("all splits", PricedModel(problem.forest, problem.costs))
+    return task.shared("problem", build)
 
 
-def limited_depth(contest: Contest) -> Iterator[Point]:
+def unpruned(task: Task) -> Iterator[Point]:
+    problem = base_problem(task)
+    yield task.point("all splits", PricedModel(problem.forest, problem.costs))
+
+
+def limited_depth(task: Task) -> Iterator[Point]:
     """Depth-limited forests: the upper levels of one unlimited forest."""
-    forest = Forest.from_model(grown(contest))
-    depths = contest.grids.depths
-    for k in contest.deadline.within(coarse_to_fine(np.sqrt(depths)), at_least=contest.grids.n_reported):
-        again = partial(_limited_again, contest, depths[k])
-        yield contest.point(f"max_depth {depths[k]}", _upper_levels(contest, forest, depths[k]), again)
+    forest = Forest.from_model(grown(task))
+    depths = task.grids.depths
+    for k in task.deadline.within(coarse_to_fine(np.sqrt(depths)), at_least=task.grids.n_reported):
+        refit = partial(_limited_on_all_rows, task, depths[k])
+        yield task.point(f"max_depth {depths[k]}", _upper_levels(task, forest, depths[k]), refit)
 
 
-def _limited_again(contest: Contest, max_depth: int) -> PricedModel:
+def _limited_on_all_rows(task: Task, max_depth: int) -> PricedModel:
     """One forest on T and V serves all depths."""
-    rows = contest.split.train_and_val
-    model = contest.shared("forest on T and V", lambda: clone(contest.base).fit(rows.X, rows.y))
-    return _upper_levels(contest, Forest.from_model(model), max_depth)
+    rows = task.split.train_and_val
+    model = task.shared("forest on T and V", lambda: clone(task.base).fit(rows.X, rows.y))
+    return _upper_levels(task, Forest.from_model(model), max_depth)
 
 
-def _upper_levels(contest: Contest, forest: Forest, max_depth: int) -> PricedModel:
+def _upper_levels(task: Task, forest: Forest, max_depth: int) -> PricedModel:
     curve = depth_curve(forest)
     upper = curve.forest(max(len(curve) - 1 - max_depth, 0))
-    return PricedModel(upper, contest.costs.resolve(forest.n_features, forest.feature_names))
+    return PricedModel(upper, task.costs.resolve(forest.n_features, forest.feature_names))
 
 
 # --- Prunings of the base forest ----------------------------------------------------------------------------
 
 
-def paper_path(contest: Contest) -> PruningPath:
+def paper_path(task: Task) -> PruningPath:
     """All optimal prunings of the base forest."""
-    problem = base_problem(contest)
-    return contest.shared("path", problem.path)
+    problem = base_problem(task)
+    return task.shared("path", problem.path)
 
 
-def paper_pruning(contest: Contest) -> Iterator[Point]:
-    problem, path = base_problem(contest), paper_path(contest)
-    yield from _along(contest, problem, path.cost, path.lam, lambda k: path[k].forest, "lambda")
+def paper_pruning(task: Task) -> Iterator[Point]:
+    problem, path = base_problem(task), paper_path(task)
+    yield from _points_of_curve(task, problem, path.cost, path.lam, lambda k: path[k].forest, "lambda")
 
 
-def cost_complexity(contest: Contest) -> Iterator[Point]:
-    problem = base_problem(contest)
+def cost_complexity(task: Task) -> Iterator[Point]:
+    problem = base_problem(task)
     criteria: tuple[Criterion, ...] = ("entropy", "gini")
-    for criterion in contest.deadline.within(criteria):
+    for criterion in task.deadline.within(criteria):
         curve = ccp_curve(problem.forest, criterion)
         name = f"{criterion}, alpha"
-        yield from _along(contest, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, name)
+        yield from _points_of_curve(
+            task, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, name
+        )
 
 
-def greedy(contest: Contest) -> Iterator[Point]:
-    problem = base_problem(contest)
+def greedy(task: Task) -> Iterator[Point]:
+    problem = base_problem(task)
     curve = greedy_curve(problem)
-    yield from _along(contest, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, "steps")
+    yield from _points_of_curve(
+        task, problem, curve.trade_off(problem)[1], curve.parameter, curve.forest, "steps"
+    )
 
 
-def _along(
-    contest: Contest,
+def _points_of_curve(
+    task: Task,
     problem: PruningProblem,
     cost: NDArray[np.float64],
     parameter: NDArray[np.float64],
@@ -127,11 +131,11 @@ def _along(
 
     Growing the forest takes nearly all of the time, so all reported points are computed in any case.
     """
-    grids = contest.grids
+    grids = task.grids
     points = coarse_to_fine(np.sqrt(cost), grids.n_prunings)
-    for k in map(int, contest.deadline.within(points, at_least=grids.n_reported)):
+    for k in map(int, task.deadline.within(points, at_least=grids.n_reported)):
         model = PricedModel(forest(k), problem.costs)
-        score = contest.measure(model, contest.split.val)
+        score = task.measure(model, task.split.val)
         yield Point(f"{name} {parameter[k]:.6g}", float(cost[k]), score, partial(_same, model))
 
 
@@ -142,8 +146,8 @@ def _same(model: Any) -> Any:
 # --- Grown for cost -----------------------------------------------------------------------------------------
 
 
-def budget_rf(contest: Contest) -> Iterator[Point]:
-    base = contest.base.get_params()
+def budget_rf(task: Task) -> Iterator[Point]:
+    base = task.base.get_params()
 
     def train(rows: Any, impurity: str, threshold: float) -> BudgetRF:
         if impurity == "pairs":
@@ -155,20 +159,20 @@ def budget_rf(contest: Contest) -> Iterator[Point]:
             threshold=threshold,
             max_features=base["max_features"],
             min_samples_leaf=base["min_samples_leaf"],
-            costs=contest.costs,
-            n_jobs=contest.jobs,
-            random_state=contest.seed,
+            costs=task.costs,
+            n_jobs=task.jobs,
+            random_state=task.seed,
         ).fit(rows.X, rows.y)
 
-    grids = contest.grids
+    grids = task.grids
     entropy = [("entropy", grids.bits[k]) for k in coarse_to_fine(grids.bits)]
     pairs = [("pairs", grids.pairs[k]) for k in coarse_to_fine(np.sqrt(grids.pairs))]
     # The ends of both first, then alternating.
     settings = entropy[:2] + pairs[:2] + _in_turns(entropy[2:], pairs[2:])
-    for impurity, threshold in contest.deadline.within(settings, at_least=2):
+    for impurity, threshold in task.deadline.within(settings, at_least=2):
         make = partial(train, impurity=impurity, threshold=threshold)
-        again = partial(make, contest.split.train_and_val)
-        yield contest.point(f"{impurity}, threshold {threshold:g}", make(contest.split.train), again)
+        refit = partial(make, task.split.train_and_val)
+        yield task.point(f"{impurity}, threshold {threshold:g}", make(task.split.train), refit)
 
 
 def _in_turns(one: list[Any], other: list[Any]) -> list[Any]:

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from budgetprune.baselines import CostWeightedL1
-from budgetprune_experiments.contest import Contest, Point, coarse_to_fine
+from budgetprune_experiments.task import Point, Task, coarse_to_fine
 
 
-def cost_weighted_l1(contest: Contest) -> Iterator[Point]:
+def cost_weighted_l1(task: Task) -> Iterator[Point]:
     def train(rows: Any, strength: float) -> CostWeightedL1:
-        model = CostWeightedL1(strength, costs=contest.costs, n_jobs=contest.jobs)
+        model = CostWeightedL1(strength, costs=task.costs, n_jobs=task.jobs)
         return model.fit(rows.X, rows.y)
 
-    strengths = contest.grids.l1
-    for k in contest.deadline.within(coarse_to_fine(np.log(strengths)), at_least=2):
+    strengths = task.grids.l1
+    for k in task.deadline.within(coarse_to_fine(np.log(strengths)), at_least=2):
         make = partial(train, strength=strengths[k])
-        again = partial(make, contest.split.train_and_val)
-        yield contest.point(f"C {strengths[k]:g}", make(contest.split.train), again)
+        refit = partial(make, task.split.train_and_val)
+        yield task.point(f"C {strengths[k]:g}", make(task.split.train), refit)

@@ -12,8 +12,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune.plotting.plots import INK, tidy
 from budgetprune.selection import LabelledRows
-from budgetprune_experiments.bills import AS_GOOD, as_good_as, bills, ours, whole_forest
-from budgetprune_experiments.contest import Contest, Method
+from budgetprune_experiments.budget_results import (
+    AS_GOOD,
+    as_good_as,
+    ours,
+    results_within_budgets,
+    whole_forest,
+)
 from budgetprune_experiments.experiment import Cell, Experiment, Options, Part, Record, Table, register
 from budgetprune_experiments.figures import (
     BLACK,
@@ -22,28 +27,29 @@ from budgetprune_experiments.figures import (
     INDIGO,
     LIME,
     ORANGE_RED,
-    STAGED_LOOK,
-    Look,
+    STAGED_STYLE,
+    LineStyle,
 )
 from budgetprune_experiments.forest_methods import limited_depth
 from budgetprune_experiments.grids import QUICK, BoostingGrid, Grids
 from budgetprune_experiments.methods import CASCADE, METHODS, STAGED, SUBSETS
 from budgetprune_experiments.patients import BREAST, HEART, THYROID, Diagnosis
-from budgetprune_experiments.tables import with_spread
+from budgetprune_experiments.tables import mean_with_spread
+from budgetprune_experiments.task import Method, Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FOREST, DEPTH, REFITTED, DECIDED = "forest", "limited depth", "ours: refitted", "ours: decided early"
-LOOKS = {
-    FOREST: Look(BLACK, "*"),
-    DEPTH: Look(BLUE, "s"),
-    SUBSETS: Look(LIME, "v"),
-    CASCADE: Look(INDIGO, "P"),
-    REFITTED: Look(DARK_RED, "^", width=1.8),
-    DECIDED: Look(ORANGE_RED, "D", width=1.8),
-    STAGED: STAGED_LOOK,
+LINE_STYLES = {
+    FOREST: LineStyle(BLACK, "*"),
+    DEPTH: LineStyle(BLUE, "s"),
+    SUBSETS: LineStyle(LIME, "v"),
+    CASCADE: LineStyle(INDIGO, "P"),
+    REFITTED: LineStyle(DARK_RED, "^", width=1.8),
+    DECIDED: LineStyle(ORANGE_RED, "D", width=1.8),
+    STAGED: STAGED_STYLE,
 }
 # For all base forests of one split together.
 SECONDS = 60.0
@@ -69,7 +75,7 @@ class Medical(Experiment):
     figure_size = (12.0, 5.2)
 
     def __init__(self) -> None:
-        self._known: tuple[Any, list[dict[str, Contest]]] | None = None
+        self._known: tuple[Any, list[dict[str, Task]]] | None = None
 
     def substitute(self, options: Options) -> str | None:
         if options.quick:
@@ -94,24 +100,26 @@ class Medical(Experiment):
 
     def _run(self, diagnosis: Diagnosis, seed: int, method: Method, options: Options) -> list[Record]:
         folds = self._folds(diagnosis, seed, options)
-        return bills(method, folds, diagnosis, () if method.name == FOREST else diagnosis.budgets)
+        return results_within_budgets(
+            method, folds, diagnosis, () if method.name == FOREST else diagnosis.budgets
+        )
 
-    def _folds(self, diagnosis: Diagnosis, seed: int, options: Options) -> list[dict[str, Contest]]:
+    def _folds(self, diagnosis: Diagnosis, seed: int, options: Options) -> list[dict[str, Task]]:
         """Contests of one seed, cached until the next: its methods share the forests."""
         key = diagnosis.name, seed, options
         if self._known is None or self._known[0] != key:
-            self._known = key, self._contests(diagnosis, seed, options)
+            self._known = key, self._tasks(diagnosis, seed, options)
         return self._known[1]
 
-    def _contests(self, diagnosis: Diagnosis, seed: int, options: Options) -> list[dict[str, Contest]]:
+    def _tasks(self, diagnosis: Diagnosis, seed: int, options: Options) -> list[dict[str, Task]]:
         settings, patients = self.settings(options), diagnosis.load(options)
         seconds = settings["seconds"]
 
         def measure(model: Any, rows: LabelledRows) -> float:
             return diagnosis.score(rows.y, model.predict(rows.X))
 
-        def contest(split: Any, parameters: Mapping[str, Any]) -> Contest:
-            return Contest(
+        def task(split: Any, parameters: Mapping[str, Any]) -> Task:
+            return Task(
                 split=split,
                 costs=patients.costs,
                 base=RandomForestClassifier(
@@ -129,7 +137,7 @@ class Medical(Experiment):
             )
 
         return [
-            {name: contest(split, parameters) for name, parameters in diagnosis.bases.items()}
+            {name: task(split, parameters) for name, parameters in diagnosis.bases.items()}
             for split in diagnosis.splits(patients, seed)
         ]
 
@@ -152,7 +160,7 @@ class Medical(Experiment):
             figure.subplots(1, len(diagnoses), squeeze=False)[0], diagnoses, strict=True
         ):
             _draw(axes, diagnosis, [record for record in records if record["data"] == diagnosis.name])
-            axes.set_xlabel(f"{_money(options)} per patient", color=INK)
+            axes.set_xlabel(f"{_cost_unit(options)} per patient", color=INK)
         figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")
 
 
@@ -177,18 +185,12 @@ def _grids(options: Options) -> Grids:
     return QUICK if options.quick else GRIDS
 
 
-def _money(options: Options) -> str:
+def _cost_unit(options: Options) -> str:
     return "minutes" if options.quick else "dollars"
 
 
 def _chosen(records: Sequence[Record], method: str, setting: str) -> list[Record]:
     return [r for r in records if (r["method"], r["setting"]) == (method, setting)]
-
-
-def _told(values: Sequence[float], digits: int) -> str:
-    return with_spread(
-        float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None, digits
-    )
 
 
 def _compared(diagnosis: Diagnosis, records: Sequence[Record]) -> Table:
@@ -199,13 +201,21 @@ def _compared(diagnosis: Diagnosis, records: Sequence[Record]) -> Table:
     }
     for base, setting in bases.items():
         whole = np.mean([record["test_cost"] for record in _chosen(records, FOREST, setting)])
-        for name in LOOKS:
+        for name in LINE_STYLES:
             some = _chosen(records, name, setting)
             cost, score = ([record[key] for record in some] for key in ("test_cost", "test_score"))
-            rows.append([base, name, _told(cost, 2), f"{np.mean(cost) / whole:.0%}", _told(score, 4)])
+            rows.append(
+                [
+                    base,
+                    name,
+                    mean_with_spread(cost, 2),
+                    f"{np.mean(cost) / whole:.0%}",
+                    mean_with_spread(score, 4),
+                ]
+            )
     seconds = ", ".join(
         f"{name} {np.mean([record['seconds_tuning'] for record in records if record['method'] == name]):.0f}"
-        for name in LOOKS
+        for name in LINE_STYLES
     )
     n_seeds = len({record["seed"] for record in records})
     return Table(
@@ -215,7 +225,7 @@ def _compared(diagnosis: Diagnosis, records: Sequence[Record]) -> Table:
         note=f"{records[0]['n_test']:,} test patients{', in folds' if diagnosis.n_folds else ''}; mean ± "
         f"standard deviation over {n_seeds} seed(s). Full costs, but decided ones where predictions stop "
         f"early. Seconds to tune: {seconds}.",
-        highlight=frozenset(range(len(LOOKS))),
+        highlight=frozenset(range(len(LINE_STYLES))),
     )
 
 
@@ -223,17 +233,20 @@ def _budgets(diagnosis: Diagnosis, records: Sequence[Record]) -> Table:
     rows: list[list[Cell]] = []
     for budget in diagnosis.budgets:
         row: list[Cell] = [f"{budget:g}"]
-        for name in LOOKS:
+        for name in LINE_STYLES:
             some = _chosen(records, name, f"budget {budget:g}")
             if name != FOREST:
                 row += [
-                    _told([record["test_cost"] for record in some], 2) if some else None,
-                    _told([record["test_score"] for record in some], 4) if some else None,
+                    mean_with_spread([record["test_cost"] for record in some], 2) if some else None,
+                    mean_with_spread([record["test_score"] for record in some], 4) if some else None,
                 ]
         rows.append(row)
     return Table(
         f"{diagnosis.name}: cost per patient and {diagnosis.score_name} within a budget",
-        ["budget", *(column for name in LOOKS if name != FOREST for column in (f"{name}: cost", "score"))],
+        [
+            "budget",
+            *(column for name in LINE_STYLES if name != FOREST for column in (f"{name}: cost", "score")),
+        ],
         rows,
         note="Budgets are kept on validation patients; empty where no setting is within the budget.",
     )
@@ -246,20 +259,20 @@ def _purchases(diagnosis: Diagnosis, records: Sequence[Record], options: Options
     for name, price in zip(prices.source_names, prices.price, strict=True):
         shares = [
             float(np.mean([record["bought"][name] for record in _chosen(records, method, AS_GOOD)]))
-            for method in LOOKS
+            for method in LINE_STYLES
         ]
         if max(shares) > RARE:
             rows.append([name, f"{price:.2f}", *(f"{100 * share:.1f}" for share in shares)])
     return Table(
         f"{diagnosis.name}: share of test patients (%) for whom each test is bought",
-        ["test", "price", *LOOKS],
+        ["test", "price", *LINE_STYLES],
         rows,
         note="At the settings of the first table.",
     )
 
 
 def _draw(axes: Axes, diagnosis: Diagnosis, records: Sequence[Record]) -> None:
-    for name, look in LOOKS.items():
+    for name, style in LINE_STYLES.items():
         settings = [AS_GOOD] if name == FOREST else [f"budget {budget:g}" for budget in diagnosis.budgets]
         found = [some for setting in settings if (some := _chosen(records, name, setting))]
         cost = [np.mean([record["test_cost"] for record in some]) for some in found]
@@ -269,10 +282,10 @@ def _draw(axes: Axes, diagnosis: Diagnosis, records: Sequence[Record]) -> None:
             [np.mean(values) for values in score],
             yerr=[np.std(values, ddof=1) if len(values) > 1 else 0.0 for values in score],
             label=name,
-            color=look.colour,
-            marker=look.marker,
-            linestyle="none" if name == FOREST else look.line,
-            linewidth=look.width,
+            color=style.colour,
+            marker=style.marker,
+            linestyle="none" if name == FOREST else style.line,
+            linewidth=style.width,
             markersize=11 if name == FOREST else 5,
             elinewidth=0.9,
             capsize=2,

@@ -11,8 +11,8 @@ from budgetprune_experiments import linear_methods as linear
 from budgetprune_experiments import our_methods as ours
 from budgetprune_experiments import staged_method as stages
 from budgetprune_experiments import subset_methods as subsets
-from budgetprune_experiments.contest import Method
-from budgetprune_experiments.figures import Look
+from budgetprune_experiments.figures import LineStyle
+from budgetprune_experiments.task import Method
 
 UNPRUNED = "unpruned forest"
 OURS_PAPER = "BudgetPrune (the paper)"
@@ -41,24 +41,24 @@ _ALL = (
 METHODS = {method.name: method for method in _ALL}
 
 # Curves that are drawn later lie on top.
-LOOKS = {
-    UNPRUNED: Look(figures.BLACK, "*"),
-    "cost-weighted L1": Look(figures.BROWN, "v", ":"),
-    "limited depth": Look(figures.GREY, "s", "--"),
-    "CCP": Look(figures.GREEN, "^"),
-    "GreedyPrune": Look(figures.TEAL, "D"),
-    "BudgetRF": Look(figures.VIOLET, "P"),
-    "GreedyMiser": Look(figures.BLUE, "X"),
-    "CEGB, coupled": Look(figures.SKY, "v", "--"),
-    "CEGB, lazy": Look(figures.NAVY, "s"),
-    SUBSETS: Look(figures.LIME, "^"),
-    CASCADE: Look(figures.INDIGO, "D"),
-    OURS_PAPER: Look(figures.PAPER_RED, "o", width=2.2),
-    "ours: refitted": Look(figures.DARK_RED, "^", width=1.8),
-    "ours: decided early": Look(figures.ORANGE_RED, "D", width=1.8),
-    "ours: decided early, slack": Look(figures.ROSE, "P", width=1.8),
-    "ours on CEGB, decided early": Look(figures.CRIMSON, "X", width=2.2),
-    STAGED: figures.STAGED_LOOK,
+LINE_STYLES = {
+    UNPRUNED: LineStyle(figures.BLACK, "*"),
+    "cost-weighted L1": LineStyle(figures.BROWN, "v", ":"),
+    "limited depth": LineStyle(figures.GREY, "s", "--"),
+    "CCP": LineStyle(figures.GREEN, "^"),
+    "GreedyPrune": LineStyle(figures.TEAL, "D"),
+    "BudgetRF": LineStyle(figures.VIOLET, "P"),
+    "GreedyMiser": LineStyle(figures.BLUE, "X"),
+    "CEGB, coupled": LineStyle(figures.SKY, "v", "--"),
+    "CEGB, lazy": LineStyle(figures.NAVY, "s"),
+    SUBSETS: LineStyle(figures.LIME, "^"),
+    CASCADE: LineStyle(figures.INDIGO, "D"),
+    OURS_PAPER: LineStyle(figures.PAPER_RED, "o", width=2.2),
+    "ours: refitted": LineStyle(figures.DARK_RED, "^", width=1.8),
+    "ours: decided early": LineStyle(figures.ORANGE_RED, "D", width=1.8),
+    "ours: decided early, slack": LineStyle(figures.ROSE, "P", width=1.8),
+    "ours on CEGB, decided early": LineStyle(figures.CRIMSON, "X", width=2.2),
+    STAGED: figures.STAGED_STYLE,
 }
 # The two panels of a figure.
 PAPER = (

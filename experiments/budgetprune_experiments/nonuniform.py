@@ -13,14 +13,22 @@ from sklearn.svm import LinearSVC
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.selection import LabelledRows
-from budgetprune_experiments.contest import Contest, Method, Point
 from budgetprune_experiments.experiment import Cell, Options, Part, Record, Table, register
 from budgetprune_experiments.figure1a import Figure1a
-from budgetprune_experiments.figures import GREY, Look
+from budgetprune_experiments.figures import GREY, LineStyle
 from budgetprune_experiments.forest_methods import grown
-from budgetprune_experiments.methods import CASCADE, LOOKS, METHODS, OURS_PAPER, STAGED, SUBSETS, UNPRUNED
+from budgetprune_experiments.methods import (
+    CASCADE,
+    LINE_STYLES,
+    METHODS,
+    OURS_PAPER,
+    STAGED,
+    SUBSETS,
+    UNPRUNED,
+)
 from budgetprune_experiments.records import MeanCurve
 from budgetprune_experiments.split import Split
+from budgetprune_experiments.task import Method, Point, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,11 +75,11 @@ def svm_prices(rows: LabelledRows) -> NDArray[np.float64]:
     return np.asarray(prices / prices.mean())
 
 
-def _at_unit_costs(curve: Callable[[Contest], Iterator[Point]], contest: Contest) -> Iterator[Point]:
+def _at_unit_costs(curve: Callable[[Task], Iterator[Point]], task: Task) -> Iterator[Point]:
     """Apply a method to the same forest at unit costs."""
-    model = grown(contest)
-    other = contest.shared("contest at unit costs", lambda: replace(contest, costs=FeatureCosts()))
-    other.deadline = contest.deadline
+    model = grown(task)
+    other = task.shared("task at unit costs", lambda: replace(task, costs=FeatureCosts()))
+    other.deadline = task.deadline
     other.shared("forest", lambda: model)
     yield from curve(other)
 
@@ -83,8 +91,8 @@ def _twin(method: str) -> str:
 _TWINS = {_twin(name): Method(_twin(name), partial(_at_unit_costs, METHODS[name].curve)) for name in TWICE}
 
 
-_LOOKS = LOOKS | {_twin(name): replace(LOOKS[name], line="--", width=1.4) for name in TWICE}
-_LOOKS[_twin(UNPRUNED)] = Look(GREY, "*")
+_LINE_STYLES = LINE_STYLES | {_twin(name): replace(LINE_STYLES[name], line="--", width=1.4) for name in TWICE}
+_LINE_STYLES[_twin(UNPRUNED)] = LineStyle(GREY, "*")
 
 
 class Nonuniform(Figure1a):
@@ -97,7 +105,7 @@ class Nonuniform(Figure1a):
     title = "MiniBooNE, costs from the weights of a linear SVM"
     methods: ClassVar[Mapping[str, Method]] = {name: METHODS[name] for name in COMPARED} | _TWINS
     method_names = tuple(methods)
-    looks = _LOOKS
+    line_styles = _LINE_STYLES
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "the paper's figure": tuple(name for each in TWICE for name in (_twin(each), each)),
         "all methods, these costs": COMPARED,

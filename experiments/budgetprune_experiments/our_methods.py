@@ -12,8 +12,8 @@ from sklearn.frozen import FrozenEstimator
 
 from budgetprune.estimators import BudgetPruneClassifier
 from budgetprune.staged import BudgetClassifier
-from budgetprune_experiments.contest import T_AND_V, Contest, Point
 from budgetprune_experiments.forest_methods import base_problem, grown
+from budgetprune_experiments.task import T_AND_V, Point, Task
 
 
 class Decided:
@@ -39,47 +39,45 @@ class Decided:
         return np.asarray(self._simulated(X).acquired)
 
 
-def refitted(contest: Contest) -> Iterator[Point]:
-    yield from _on_forest(contest)
+def refitted(task: Task) -> Iterator[Point]:
+    yield from _on_forest(task)
 
 
-def decided(contest: Contest) -> Iterator[Point]:
-    yield from _on_forest(contest, counting="decided")
+def decided(task: Task) -> Iterator[Point]:
+    yield from _on_forest(task, counting="decided")
 
 
-def decided_with_slack(contest: Contest) -> Iterator[Point]:
-    yield from _on_forest(contest, counting="decided", slack="auto")
+def decided_with_slack(task: Task) -> Iterator[Point]:
+    yield from _on_forest(task, counting="decided", slack="auto")
 
 
-def _on_forest(contest: Contest, **settings: Any) -> Iterator[Point]:
-    problem = base_problem(contest)
+def _on_forest(task: Task, **settings: Any) -> Iterator[Point]:
+    problem = base_problem(task)
     whole = problem.cost_of(problem.unpruned)
-    for share in contest.deadline.within(contest.grids.budgets):
-        yield from fitted_points(contest, grown(contest), share * whole, **settings)
+    for share in task.deadline.within(task.grids.budgets):
+        yield from fitted_points(task, grown(task), share * whole, **settings)
 
 
-def fitted(contest: Contest, model: Any, budget: float, **settings: Any) -> BudgetPruneClassifier:
+def fitted(task: Task, model: Any, budget: float, **settings: Any) -> BudgetPruneClassifier:
     """Prune a model for a budget; what `settings` leave open is chosen inside V."""
     estimator = BudgetPruneClassifier(
         FrozenEstimator(model),
-        costs=contest.costs,
+        costs=task.costs,
         budget=budget,
-        scoring=contest.scoring,
-        random_state=contest.seed,
-        n_jobs=contest.jobs,
+        scoring=task.scoring,
+        random_state=task.seed,
+        n_jobs=task.jobs,
         **settings,
     )
-    return estimator.fit(**contest.split.fit_rows)
+    return estimator.fit(**task.split.fit_rows)
 
 
-def fitted_points(
-    contest: Contest, model: Any, budget: float, name: str = "", **settings: Any
-) -> Iterator[Point]:
+def fitted_points(task: Task, model: Any, budget: float, name: str = "", **settings: Any) -> Iterator[Point]:
     """Prune a model for a budget, choices included; other budgets' points are those of its trade-off.
 
     All scores are cross-fitted inside V, because V refits the leaves in the end.
     """
-    estimator = fitted(contest, model, budget, **settings)
+    estimator = fitted(task, model, budget, **settings)
     made_for = f"{name}chosen at {budget:.3g}: {estimator.choices_!r}"
     for cost, score in zip(estimator.tradeoff_.cost, estimator.tradeoff_.score, strict=True):
         make = partial(_with_budget, estimator, float(cost))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from budgetprune.baselines import BudgetRF
 from budgetprune.datasets import Dataset
 from budgetprune_experiments import figures
-from budgetprune_experiments.contest import Contest, Method, Point
 from budgetprune_experiments.experiment import Experiment, Options, Part, Record, Table, register
 from budgetprune_experiments.figure1a import Figure1a
 from budgetprune_experiments.figure1b import Figure1b
-from budgetprune_experiments.figures import Look, draw_curves
-from budgetprune_experiments.methods import LOOKS, METHODS, OURS_PAPER, UNPRUNED
+from budgetprune_experiments.figures import LineStyle, draw_curves
+from budgetprune_experiments.methods import LINE_STYLES, METHODS, OURS_PAPER, UNPRUNED
+from budgetprune_experiments.task import Method, Point, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,33 +27,33 @@ def _named(method: str) -> str:
     return f"{method}, Pairs"
 
 
-def _on_pairs(curve: Callable[[Contest], Iterator[Point]], contest: Contest) -> Iterator[Point]:
+def _on_pairs(curve: Callable[[Task], Iterator[Point]], task: Task) -> Iterator[Point]:
     """Apply a method to a forest of as many trees, fully grown by Pairs and the minimax rule."""
-    other = contest.shared("contest on Pairs", partial(_with_pairs, contest))
-    other.deadline = contest.deadline
+    other = task.shared("task on Pairs", partial(_with_pairs, task))
+    other.deadline = task.deadline
     yield from curve(other)
 
 
-def _with_pairs(contest: Contest) -> Contest:
-    base = contest.base.get_params()
+def _with_pairs(task: Task) -> Task:
+    base = task.base.get_params()
     forest = BudgetRF(
         base["n_estimators"],
         impurity="pairs",
         rule="minimax",
-        costs=contest.costs,
+        costs=task.costs,
         max_features=base["max_features"],
-        n_jobs=contest.jobs,
-        random_state=contest.seed,
+        n_jobs=task.jobs,
+        random_state=task.seed,
     )
-    return replace(contest, base=forest)
+    return replace(task, base=forest)
 
 
 _ENTROPY = {name: METHODS[name] for name in NAMES}
 _PAIRS = {_named(name): Method(_named(name), partial(_on_pairs, METHODS[name].curve)) for name in NAMES}
-_LOOKS = {name: LOOKS[name] for name in NAMES} | {
-    _named(name): replace(LOOKS[name], marker="s", line="--", width=1.4) for name in NAMES
+_LINE_STYLES = {name: LINE_STYLES[name] for name in NAMES} | {
+    _named(name): replace(LINE_STYLES[name], marker="s", line="--", width=1.4) for name in NAMES
 }
-_LOOKS[_named(UNPRUNED)] = Look(figures.GREY, "*")
+_LINE_STYLES[_named(UNPRUNED)] = LineStyle(figures.GREY, "*")
 
 
 class _OnMiniboone(Figure1a):
@@ -103,7 +103,7 @@ class Pairs(Experiment):
 
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
         for axes, side in zip(figure.subplots(1, len(SIDES)), SIDES, strict=True):
-            draw_curves(axes, _side(records, side.title), _LOOKS)
+            draw_curves(axes, _side(records, side.title), _LINE_STYLES)
             axes.set_title(side.title, loc="left", fontsize=10)
             axes.legend(frameon=False, fontsize=8.5)
         figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")

@@ -22,10 +22,10 @@ from budgetprune.refit import refit
 from budgetprune.selection import Choices, LabelledRows, halves
 from budgetprune_experiments import boosting_methods as boosting
 from budgetprune_experiments import methods as _methods
-from budgetprune_experiments.contest import T_AND_V, Contest, Method, Point
-from budgetprune_experiments.figures import CRIMSON, ORANGE_RED, Look
+from budgetprune_experiments.figures import CRIMSON, ORANGE_RED, LineStyle
 from budgetprune_experiments.forest_methods import base_problem, grown
 from budgetprune_experiments.our_methods import fitted
+from budgetprune_experiments.task import T_AND_V, Method, Point, Task
 
 K = 5
 # Shares of a booster's full cost for which it is pruned.
@@ -47,22 +47,22 @@ def relevance(model: Any, X: Any) -> NDArray[np.float64]:
     return np.asarray(model.predict(X), dtype=np.float64)
 
 
-def greedy_miser(contest: Contest) -> Iterator[Point]:
+def greedy_miser(task: Task) -> Iterator[Point]:
     """GreedyMiser with logistic loss, alternating with squared loss, which is usual for ranking."""
-    grid = contest.grids.miser
+    grid = task.grids.miser
 
     def train(rows: Any, weight: float, depth: int) -> GreedyMiserRegressor:
         return GreedyMiserRegressor(
             max(grid.rounds),
             max_depth=depth,
-            cost_weight=weight / boosting.mean_price(contest),
+            cost_weight=weight / boosting.mean_price(task),
             learning_rate=grid.learning_rate,
-            costs=contest.costs,
-            random_state=contest.seed,
+            costs=task.costs,
+            random_state=task.seed,
         ).fit(rows.X, rows.y)
 
-    squared = boosting.after_rounds(contest, "squared miser", grid, train)
-    turns = chain.from_iterable(zip_longest(boosting.greedy_miser(contest), squared))
+    squared = boosting.after_rounds(task, "squared miser", grid, train)
+    turns = chain.from_iterable(zip_longest(boosting.greedy_miser(task), squared))
     return (point for point in turns if point is not None)
 
 
@@ -118,23 +118,23 @@ def score_forest(forest: Forest) -> Forest:
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class RankingSettings:
     """Settings of a pruned forest for ranking: the choices and the budget."""
 
-    contest: Contest
+    task: Task
     forest: Forest
     choices: Choices
     budget: float
 
     def make(self, val: LabelledRows) -> Forest:
         """Prune with costs counted on `val`, and refit on T and `val`."""
-        contest, choices = self.contest, self.choices
-        train = contest.split.train
+        task, choices = self.task, self.choices
+        train = task.split.train
         problem = PruningProblem(
             self.forest,
             val.X,
             val.y,
-            costs=contest.costs,
+            costs=task.costs,
             error=choices.error,
             loss=choices.loss,
             X_train=train.X,
@@ -148,51 +148,51 @@ class Recipe:
 
     def model(self, forest: Forest, tolerance: float) -> ScoredWithin:
         """Let documents stop; the tolerance is in standard deviations of the scores on T."""
-        spread = float(score_forest(forest).scores(self.contest.split.train.X).std())
-        prices = self.contest.costs.resolve(forest.n_features, forest.feature_names)
+        spread = float(score_forest(forest).scores(self.task.split.train.X).std())
+        prices = self.task.costs.resolve(forest.n_features, forest.feature_names)
         return ScoredWithin(forest, prices, tolerance * spread)
 
     def final(self, tolerance: float) -> ScoredWithin:
         """Make it from all of V, once the tolerance is chosen."""
-        made = self.contest.shared((id(self), "forest"), partial(self.make, self.contest.split.val))
+        made = self.task.shared((id(self), "forest"), partial(self.make, self.task.split.val))
         return self.model(made, tolerance)
 
     def points(self, name: str) -> Iterator[Point]:
         """Evaluate on each half of V the model of the other half, with all tolerances."""
-        contest = self.contest
-        val = contest.split.val
-        parts = halves(val, np.random.RandomState(contest.seed), by_class=False)
+        task = self.task
+        val = task.split.val
+        parts = halves(val, np.random.RandomState(task.seed), by_class=False)
         made = [(self.make(val.take(one)), val.take(other)) for one, other in parts]
         for tolerance in TOLERANCES:
-            found = [contest.on(self.model(forest, tolerance), rows) for forest, rows in made]
+            found = [task.on(self.model(forest, tolerance), rows) for forest, rows in made]
             cost, score = np.mean(found, axis=0)
             setting = f"{name}budget {self.budget:.4g}, tolerance {tolerance:g} sd: {self.choices!r}"
             final = partial(self.final, tolerance)
             yield Point(setting, float(cost), float(score), final, trained_on=T_AND_V)
 
 
-def stopping_early(contest: Contest) -> Iterator[Point]:
+def stopping_early(task: Task) -> Iterator[Point]:
     """The base forest, pruned and refitted; documents stop once their score is known within a tolerance."""
-    problem = base_problem(contest)
-    model, whole = grown(contest), problem.cost_of(problem.unpruned)
-    for share in contest.deadline.within(contest.grids.budgets):
-        yield from _recipe(contest, model, share * whole).points("")
+    problem = base_problem(task)
+    model, whole = grown(task), problem.cost_of(problem.unpruned)
+    for share in task.deadline.within(task.grids.budgets):
+        yield from _ranking_settings(task, model, share * whole).points("")
 
 
-def booster_stopping_early(contest: Contest) -> Iterator[Point]:
+def booster_stopping_early(task: Task) -> Iterator[Point]:
     """The same with what CEGB grows with mild costs."""
-    for name, model, cost in boosting.grown_boosters(contest):
-        for share in contest.deadline.within(BOOSTER_SHARES):
-            yield from _recipe(contest, model, share * cost, refit="own").points(name)
+    for name, model, cost in boosting.grown_boosters(task):
+        for share in task.deadline.within(BOOSTER_SHARES):
+            yield from _ranking_settings(task, model, share * cost, refit="own").points(name)
 
 
-def _recipe(contest: Contest, model: Any, budget: float, **settings: Any) -> Recipe:
+def _ranking_settings(task: Task, model: Any, budget: float, **settings: Any) -> RankingSettings:
     """Choose error estimate and refit for a budget, by cross-fitting inside V."""
-    estimator = fitted(contest, model, budget, **settings)
-    return Recipe(contest, estimator.path_.forest, estimator.choices_, budget)
+    estimator = fitted(task, model, budget, **settings)
+    return RankingSettings(task, estimator.path_.forest, estimator.choices_, budget)
 
 
-# --- Who competes -------------------------------------------------------------------------------------------
+# --- Compared methods ---------------------------------------------------------------------------------------
 
 EARLY, EARLY_BOOSTER = "ours: refitted, stops early", "ours on CEGB, stops early"
 # A ranking has no labels that could be decided, or that subsets of features could be chosen by.
@@ -212,9 +212,9 @@ _OWN = (
 METHODS = {name: method for name, method in _methods.METHODS.items() if name not in _BY_LABEL} | {
     method.name: method for method in _OWN
 }
-LOOKS = _methods.LOOKS | {
-    EARLY: Look(ORANGE_RED, "D", width=1.8),
-    EARLY_BOOSTER: Look(CRIMSON, "X", width=2.2),
+LINE_STYLES = _methods.LINE_STYLES | {
+    EARLY: LineStyle(ORANGE_RED, "D", width=1.8),
+    EARLY_BOOSTER: LineStyle(CRIMSON, "X", width=2.2),
 }
 PANELS = {
     "the paper's methods": _methods.PAPER,

@@ -10,13 +10,12 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from budgetprune.datasets import Dataset
 from budgetprune.forest import Forest
 from budgetprune.plotting.plots import tidy
 from budgetprune.problem import PruningProblem
-from budgetprune_experiments.experiment import Cell, Experiment, Options, Part, Record, Table, register
+from budgetprune_experiments.experiment import Cell, Options, Part, Record, Table, register
 from budgetprune_experiments.figures import BLUE, GREEN, PAPER_RED, VIOLET
-from budgetprune_experiments.miniboone import miniboone_datasets
+from budgetprune_experiments.miniboone import OnMiniboone, load_rows
 from budgetprune_experiments.solver_trials import (
     GAP,
     LP,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOOKS: dict[str, dict[str, Any]] = {
+LINE_STYLES: dict[str, dict[str, Any]] = {
     LP: {"color": VIOLET, "marker": "s"},
     PRIMAL_DUAL: {"color": GREEN, "marker": "^"},
     ORTOOLS: {"color": BLUE, "marker": "D"},
@@ -52,7 +51,7 @@ class Size(NamedTuple):
         return f"{self.n_trees} trees, {self.n_rows:,} rows"
 
 
-class Solvers(Experiment):
+class Solvers(OnMiniboone):
     """Section 4: the primal-dual algorithm takes minutes where a general-purpose LP solver takes hours.
 
     One lambda, at which the forest costs half of what it does unpruned. `lp` is the paper's program, relaxed,
@@ -69,9 +68,6 @@ class Solvers(Experiment):
         if options.quick:
             return None
         return "a class-balanced subset of MiniBooNE; SciPy's HiGHS for Gurobi, our own kernels for CPLEX."
-
-    def datasets(self, options: Options) -> tuple[Dataset, ...]:
-        return miniboone_datasets(options)
 
     def settings(self, options: Options) -> Record:
         if options.quick:
@@ -163,7 +159,7 @@ def make_problem(seed: int, size: Size, options: Options) -> PruningProblem:
         X, y = make_classification(2 * (n_train + size.n_rows), 10, n_informative=5, random_state=seed)
         X = X.astype(np.float32)
     else:
-        (data,) = miniboone_datasets(options)
+        data = load_rows(options)
         X, y = data.X, data.y
     split = shuffle_split(X, y, seed, n_train=n_train, n_val=size.n_rows)
     model = RandomForestClassifier(
@@ -223,7 +219,7 @@ def _draw(axes: Axes, by_solver: dict[str, list[Record]], key: str) -> None:
         times = [[record["seconds"] for record in records if record[key] == size] for size in sizes]
         mean = np.array([np.mean(some) for some in times])
         ends = np.array([(min(some), max(some)) for some in times]).T
-        axes.errorbar(sizes, mean, np.abs(ends - mean), label=solver, capsize=3, **LOOKS[solver])
+        axes.errorbar(sizes, mean, np.abs(ends - mean), label=solver, capsize=3, **LINE_STYLES[solver])
     axes.set(xscale="log", yscale="log")
     sizes = sorted({record[key] for records in by_solver.values() for record in records})
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)

@@ -8,24 +8,24 @@ from functools import partial
 import numpy as np
 
 from budgetprune.staged import BudgetClassifier
-from budgetprune_experiments.contest import T_AND_V, Contest, Point
 from budgetprune_experiments.our_methods import Decided
+from budgetprune_experiments.task import T_AND_V, Point, Task
 
 
-def staged(contest: Contest) -> Iterator[Point]:
+def staged(task: Task) -> Iterator[Point]:
     """One staged model for all budgets: its points are those of its trade-off.
 
     Settings, stages and stopping rules are chosen inside, by cross-fitting, so all rows of T and V train.
     Classes weigh as much as in the base forest.
     """
-    rows, clock = contest.split.train_and_val, contest.deadline
+    rows, clock = task.split.train_and_val, task.deadline
     model = BudgetClassifier(
-        contest.costs,
-        scoring=contest.scoring,
-        class_weight=contest.base.get_params().get("class_weight"),
+        task.costs,
+        scoring=task.scoring,
+        class_weight=task.base.get_params().get("class_weight"),
         time_limit=max(0.0, clock.seconds - clock.used) if np.isfinite(clock.seconds) else None,
-        random_state=contest.seed,
-        n_jobs=contest.jobs,
+        random_state=task.seed,
+        n_jobs=task.jobs,
     ).fit(rows.X, rows.y, qid=rows.qid)
     curve = model.tradeoff_
     for cost, score in zip(curve.cost.tolist(), curve.score.tolist(), strict=True):

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from budgetprune.baselines.elimination import Chain, Needs, eliminate
+from budgetprune.baselines.elimination import Needs, NestedSubsets, eliminate
 from budgetprune.baselines.stopping_rules import Stages
-from budgetprune.baselines.subset_models import Boosting, StagedModel, SubsetModel, weigh_classes
+from budgetprune.baselines.subset_models import BoostingParameters, CascadeModel, SubsetModel, weigh_classes
 from budgetprune.selection import LabelledRows
 from budgetprune_experiments.boosting_methods import mean_price
-from budgetprune_experiments.contest import Contest, Point, coarse_to_fine
+from budgetprune_experiments.task import Point, Task, coarse_to_fine
 
 # Folds of V that take turns in being judged by thresholds of the others.
 N_FOLDS = 10
@@ -28,102 +28,108 @@ class Nested:
 
     Attributes
     ----------
-    contest : Contest
-    chain : Chain
+    task : Task
+    subsets : NestedSubsets
     acquired : bool array of shape (n_subsets, n_sources)
     price : float64 array of shape (n_subsets,)
     """
 
-    contest: Contest
-    chain: Chain
+    task: Task
+    subsets: NestedSubsets
     acquired: NDArray[np.bool_]
     price: NDArray[np.float64]
 
     @classmethod
-    def of(cls, contest: Contest) -> Nested:
+    def of(cls, task: Task) -> Nested:
         """Eliminate sources, once for all methods; trees of the smallest size are enough for that."""
 
-        def search() -> Chain:
-            train, val = (_numbered(contest, rows) for rows in (contest.split.train, contest.split.val))
-            prices = contest.costs.resolve(train.X.shape[1])
-            return eliminate(prices, train, val, _boosting(contest, min(contest.grids.subsets.sizes)))
+        def search() -> NestedSubsets:
+            train, val = (_numbered(task, rows) for rows in (task.split.train, task.split.val))
+            prices = task.costs.resolve(train.X.shape[1])
+            return eliminate(prices, train, val, _boosting(task, min(task.grids.subsets.sizes)))
 
-        chain = contest.shared("nested subsets", search).thinned()
-        needs = Needs(chain.prices)
-        acquired = np.array([needs.acquired(columns) for columns in chain.columns])
-        return cls(contest, chain, acquired, chain.prices.total(acquired))
+        subsets = task.shared("nested subsets", search).thinned()
+        needs = Needs(subsets.prices)
+        acquired = np.array([needs.acquired(columns) for columns in subsets.columns])
+        return cls(task, subsets, acquired, subsets.prices.total(acquired))
 
     def within_time(self, size: int) -> Iterator[int]:
         """Numbers of subsets with a model on T, from coarse to fine; some of the first size in any case."""
-        contest = self.contest
+        task = self.task
         order = coarse_to_fine(np.sqrt(self.price)).tolist()
-        at_least = contest.grids.n_reported if size == contest.grids.subsets.sizes[0] else 1
-        for k in contest.deadline.within(order, at_least):
+        at_least = task.grids.n_reported if size == task.grids.subsets.sizes[0] else 1
+        for k in task.deadline.within(order, at_least):
             self.model(k, size)
             yield k
 
-    def model(self, k: int, size: int, *, again: bool = False) -> SubsetModel:
-        """The model of a subset, trained on T, or `again` on T and V."""
-        contest = self.contest
-        rows = contest.split.train_and_val if again else contest.split.train
+    def model(self, k: int, size: int, *, on_all_rows: bool = False) -> SubsetModel:
+        """The model of a subset, trained on T, or with `on_all_rows`, on T and V."""
+        task = self.task
+        rows = task.split.train_and_val if on_all_rows else task.split.train
 
         def train() -> SubsetModel:
-            return _boosting(contest, size).train(_numbered(contest, rows), self.chain.columns[k])
+            return _boosting(task, size).train(_numbered(task, rows), self.subsets.columns[k])
 
-        return contest.shared(("subset", k, size, again), train)
+        return task.shared(("subset", k, size, on_all_rows), train)
 
     def staged(
-        self, stages: Sequence[int], threshold: NDArray[np.float64], size: int, n_rounds: int, *, again: bool
-    ) -> StagedModel:
+        self,
+        stages: Sequence[int],
+        threshold: NDArray[np.float64],
+        size: int,
+        n_rounds: int,
+        *,
+        on_all_rows: bool,
+    ) -> CascadeModel:
         """Models of some subsets, one after the other, after some rounds."""
-        models = tuple(self.model(k, size, again=again).first_rounds(n_rounds) for k in stages)
-        return StagedModel(
-            self.chain.prices, self.acquired[list(stages)], models, threshold, _classes(self.contest)
+        models = tuple(self.model(k, size, on_all_rows=on_all_rows).first_rounds(n_rounds) for k in stages)
+        return CascadeModel(
+            self.subsets.prices, self.acquired[list(stages)], models, threshold, _classes(self.task)
         )
 
 
-def feature_subsets(contest: Contest) -> Iterator[Point]:
+def feature_subsets(task: Task) -> Iterator[Point]:
     """One model on everything that a subset of the sources gives."""
-    nested = Nested.of(contest)
-    for size in contest.deadline.within(contest.grids.subsets.sizes):
+    nested = Nested.of(task)
+    for size in task.deadline.within(task.grids.subsets.sizes):
         for k in nested.within_time(size):
-            for n_rounds in contest.grids.subsets.rounds:
+            for n_rounds in task.grids.subsets.rounds:
                 setting = f"{nested.acquired[k].sum()} sources, {size} leaves, {n_rounds} rounds"
                 make = partial(nested.staged, [k], np.array([-np.inf]), size, n_rounds)
-                yield contest.point(setting, make(again=False), partial(make, again=True))
+                yield task.point(setting, make(on_all_rows=False), partial(make, on_all_rows=True))
 
 
-def cascade(contest: Contest) -> Iterator[Point]:
+def cascade(task: Task) -> Iterator[Point]:
     """The same models as stages of a cascade, with thresholds from V."""
-    nested = Nested.of(contest)
-    for size in contest.deadline.within(contest.grids.subsets.sizes):
+    nested = Nested.of(task)
+    for size in task.deadline.within(task.grids.subsets.sizes):
         stages = sorted(nested.within_time(size))
         # All models answer for all of V, which takes time too.
-        for n_rounds in contest.deadline.within(sorted(contest.grids.subsets.rounds, reverse=True)):
+        for n_rounds in task.deadline.within(sorted(task.grids.subsets.rounds, reverse=True)):
             yield from _rules(nested, stages, size, n_rounds)
 
 
 def _rules(nested: Nested, stages: Sequence[int], size: int, n_rounds: int) -> Iterator[Point]:
     """Rules for many prices of cost; on V, those of other rows are judged."""
-    contest, price = nested.contest, nested.price[list(stages)]
-    val = _numbered(contest, contest.split.val)
+    task, price = nested.task, nested.price[list(stages)]
+    val = _numbered(task, task.split.val)
     shares = [nested.model(k, size).first_rounds(n_rounds).probabilities(val.X) for k in stages]
     known = Stages.of(shares, val, price)
     lam = known.lambdas()
-    folds = KFold(min(N_FOLDS, len(val)), shuffle=True, random_state=contest.seed).split(val.y)
+    folds = KFold(min(N_FOLDS, len(val)), shuffle=True, random_state=task.seed).split(val.y)
     stopped, threshold = known.cross_fitted(lam, folds), known.thresholds(lam)
-    label = _classes(contest)[np.array([share.argmax(axis=1) for share in shares])]
+    label = _classes(task)[np.array([share.argmax(axis=1) for share in shares])]
     for i, stage in enumerate(stopped):
         if i and np.array_equal(threshold[i], threshold[i - 1]):
             continue
         answers = _Answers(label[stage, np.arange(len(val))])
         make = partial(nested.staged, stages, threshold[i], size, n_rounds)
         yield Point(
-            f"lambda {lam[i] * mean_price(contest):.3g}, {size} leaves, {n_rounds} rounds",
+            f"lambda {lam[i] * mean_price(task):.3g}, {size} leaves, {n_rounds} rounds",
             float(price[stage].mean()),
-            contest.measure(answers, contest.split.val),
-            partial(make, again=False),
-            partial(make, again=True),
+            task.measure(answers, task.split.val),
+            partial(make, on_all_rows=False),
+            partial(make, on_all_rows=True),
         )
 
 
@@ -137,17 +143,17 @@ class _Answers:
         return self.label
 
 
-def _boosting(contest: Contest, size: int) -> Boosting:
-    grid = contest.grids.subsets
+def _boosting(task: Task, size: int) -> BoostingParameters:
+    grid = task.grids.subsets
     others = {"min_child_weight": grid.least_hessian}
-    return Boosting(size, max(grid.rounds), grid.learning_rate, contest.seed, contest.jobs, others)
+    return BoostingParameters(size, max(grid.rounds), grid.learning_rate, task.seed, task.jobs, others)
 
 
-def _classes(contest: Contest) -> NDArray[Any]:
-    return np.unique(contest.split.train.y)
+def _classes(task: Task) -> NDArray[Any]:
+    return np.unique(task.split.train.y)
 
 
-def _numbered(contest: Contest, rows: LabelledRows) -> LabelledRows:
+def _numbered(task: Task, rows: LabelledRows) -> LabelledRows:
     """Rows with the numbers of their classes, which weigh as much as in the base forest."""
-    weight = weigh_classes(contest.base.get_params().get("class_weight"), rows.y)
-    return LabelledRows(rows.X, np.searchsorted(_classes(contest), rows.y), weight)
+    weight = weigh_classes(task.base.get_params().get("class_weight"), rows.y)
+    return LabelledRows(rows.X, np.searchsorted(_classes(task), rows.y), weight)

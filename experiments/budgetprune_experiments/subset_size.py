@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from budgetprune_experiments.experiment import Cell, Experiment, Options, Part, Record, Table, register
 from budgetprune_experiments.figures import draw_curves
 from budgetprune_experiments.grouped import GroupedComparison
-from budgetprune_experiments.methods import LOOKS, OURS_PAPER, UNPRUNED
+from budgetprune_experiments.methods import LINE_STYLES, OURS_PAPER, UNPRUNED
 from budgetprune_experiments.tables import with_spread
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SHARES = (0.1, 0.2, 0.3, 0.5, 0.75)
 class _Side(GroupedComparison):
     """One size of the subsets."""
 
-    # Some of it goes into the growing of the forest, which may look at nearly all features.
+    # Some of it goes into the growing of the forest, which may consider nearly all features.
     seconds = 60.0
     method_names = METHOD_NAMES
 
@@ -73,13 +73,17 @@ class SubsetSize(Experiment):
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
         named = [record | {"method": _named(record["method"], record["subset"])} for record in records]
         axes = figure.subplots()
-        looks = {
-            _named(method, size): replace(LOOKS[method], line=line)
+        line_styles = {
+            _named(method, size): replace(LINE_STYLES[method], line=line)
             for method in METHOD_NAMES
             for size, line in LINES.items()
         }
         draw_curves(
-            axes, named, looks, cost_name=GroupedComparison.cost_name, by_ratio=GroupedComparison.by_ratio
+            axes,
+            named,
+            line_styles,
+            cost_name=GroupedComparison.cost_name,
+            by_ratio=GroupedComparison.by_ratio,
         )
         axes.legend(frameon=False, fontsize=8.5)
         figure.suptitle(self.title, x=0.01, ha="left", fontweight="bold")

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.datasets import Dataset
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
 from budgetprune.plotting.plots import INK, tidy
 from budgetprune.problem import PruningProblem
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.selection import LabelledRows
-from budgetprune_experiments.experiment import Cell, Experiment, Options, Part, Record, Table, register
-from budgetprune_experiments.miniboone import (
-    entropy_forest,
-    miniboone_datasets,
-    miniboone_split,
-    miniboone_substitute,
-)
-from budgetprune_experiments.tables import with_spread
+from budgetprune_experiments.experiment import Cell, Options, Record, Table, register
+from budgetprune_experiments.miniboone import EntropyForestOnMiniboone, entropy_forest, miniboone_split
+from budgetprune_experiments.tables import mean_with_spread
 from budgetprune_experiments.usage import count_uses
 
 if TYPE_CHECKING:
@@ -39,28 +32,14 @@ ERROR_ADDED = 0.001
 COLOURS = ("#e9ecef", "#f4a698", "#c92a2a")
 
 
-class Table1(Experiment):
+class Table1(EntropyForestOnMiniboone):
     """The paper shows one typical feature; here are all, and the one whose unpruned row is nearest to it."""
 
     name = "table1"
     title = "Table 1: how often examples use a feature, before and after pruning, MiniBooNE"
     figure_size = (9.0, 9.0)
 
-    def substitute(self, options: Options) -> str | None:
-        return miniboone_substitute(options)
-
-    def datasets(self, options: Options) -> tuple[Dataset, ...]:
-        return miniboone_datasets(options)
-
-    def settings(self, options: Options) -> Record:
-        forest = entropy_forest(options).get_params()
-        return {"forest": {name: value for name, value in forest.items() if name != "n_jobs"}}
-
-    def parts(self, options: Options) -> Iterable[Part]:
-        for seed in range(options.repeats):
-            yield Part(f"seed {seed}", partial(self._run, seed, options))
-
-    def _run(self, seed: int, options: Options) -> list[Record]:
+    def run_seed(self, seed: int, options: Options) -> list[Record]:
         split = miniboone_split(seed, options)
         model = entropy_forest(options).set_params(random_state=seed).fit(split.train.X, split.train.y)
         problem = PruningProblem(Forest.from_model(model), split.val.X)
@@ -161,7 +140,7 @@ def _summary(records: Sequence[Record], typical: int) -> Table:
         cost = np.array([record["test_cost"] for record in some])
         error = np.array([1 - record["test_score"] for record in some])
         figures = [*(100 * shares.T), cost, 100 * error]
-        rows.append([f"{name}, here", *map(_mean_and_spread, figures)])
+        rows.append([f"{name}, here", *(mean_with_spread(values, 1) for values in figures)])
         rows.append([f"{name}, the paper", *(f"{value:.1f}" for value in PAPER[name])])
     return Table(
         f"A typical feature (here: feature {typical})",
@@ -171,10 +150,6 @@ def _summary(records: Sequence[Record], typical: int) -> Table:
         "the unpruned forest, as in the paper's table. Uses are splits on the feature that a row passes, "
         "in all trees; cost is the average number of features that a test example uses at all.",
     )
-
-
-def _mean_and_spread(values: NDArray[np.float64]) -> str:
-    return with_spread(float(values.mean()), float(values.std(ddof=1)) if values.size > 1 else None, 1)
 
 
 def _features(shares: dict[str, NDArray[np.float64]], typical: int) -> Table:

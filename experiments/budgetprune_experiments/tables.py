@@ -5,6 +5,9 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from budgetprune_experiments.experiment import Cell, Table
 
 
@@ -40,6 +43,13 @@ def as_markdown(table: Table) -> str:
 def with_spread(mean: float, spread: float | None, digits: int = 3) -> str:
     """Write a mean and a standard deviation over seeds; None, if there was a single seed."""
     return f"{mean:.{digits}f}" if spread is None else f"{mean:.{digits}f} ± {spread:.{digits}f}"
+
+
+def mean_with_spread(values: ArrayLike, digits: int) -> str:
+    """Write the mean of values and, if there are several, their standard deviation."""
+    samples = np.asarray(values, dtype=np.float64)
+    spread = float(samples.std(ddof=1)) if samples.size > 1 else None
+    return with_spread(float(samples.mean()), spread, digits)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from budgetprune.costs import FeatureCosts
-from budgetprune.datasets import Dataset
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
 from budgetprune.plotting.plots import tidy
 from budgetprune.problem import PruningProblem
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.selection import LabelledRows
-from budgetprune_experiments.experiment import Experiment, Options, Part, Record, Table, register
-from budgetprune_experiments.figures import BLUE, PAPER_RED, Look
-from budgetprune_experiments.miniboone import (
-    entropy_forest,
-    miniboone_datasets,
-    miniboone_split,
-    miniboone_substitute,
-)
-from budgetprune_experiments.tables import with_spread
+from budgetprune_experiments.experiment import Options, Record, Table, register
+from budgetprune_experiments.figures import BLUE, PAPER_RED, LineStyle
+from budgetprune_experiments.miniboone import EntropyForestOnMiniboone, entropy_forest, miniboone_split
+from budgetprune_experiments.tables import mean_with_spread
 from budgetprune_experiments.votes import are_tied, count_votes, majority
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUM, VOTE = "summed probabilities", "majority vote"
-LOOKS = {VOTE: Look(BLUE, "X"), SUM: Look(PAPER_RED, "o", width=2.2)}
+LINE_STYLES = {VOTE: LineStyle(BLUE, "X"), SUM: LineStyle(PAPER_RED, "o", width=2.2)}
 # Points of the path that are looked at, by their share of the unpruned forest's cost.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95)
 UNPRUNED = "unpruned"
 
 
-class Voting(Experiment):
+class Voting(EntropyForestOnMiniboone):
     """Section 3: summing "consistently gives lower prediction error than majority voting with pruned trees".
 
     The forest and the pruning are those of Figure 1a. Both rules answer for the same pruned forest, so they
@@ -47,24 +40,10 @@ class Voting(Experiment):
     name = "voting"
     title = "Summed probabilities against majority vote after pruning, MiniBooNE"
 
-    def substitute(self, options: Options) -> str | None:
-        return miniboone_substitute(options)
-
-    def datasets(self, options: Options) -> tuple[Dataset, ...]:
-        return miniboone_datasets(options)
-
     def settings(self, options: Options) -> Record:
-        forest = entropy_forest(options).get_params()
-        return {
-            "shares": list(SHARES),
-            "forest": {name: value for name, value in forest.items() if name != "n_jobs"},
-        }
+        return {"shares": list(SHARES)} | super().settings(options)
 
-    def parts(self, options: Options) -> Iterable[Part]:
-        for seed in range(options.repeats):
-            yield Part(f"seed {seed}", partial(self._run, seed, options))
-
-    def _run(self, seed: int, options: Options) -> list[Record]:
+    def run_seed(self, seed: int, options: Options) -> list[Record]:
         split = miniboone_split(seed, options)
         model = entropy_forest(options).set_params(random_state=seed).fit(split.train.X, split.train.y)
         path = PruningProblem(Forest.from_model(model), split.val.X).path()
@@ -96,7 +75,7 @@ class Voting(Experiment):
 
     def draw(self, records: Sequence[Record], options: Options, figure: Figure) -> None:
         axes = figure.subplots()
-        for rule, look in LOOKS.items():
+        for rule, style in LINE_STYLES.items():
             cost, score, spread = [], [], []
             for setting in dict.fromkeys(record["setting"] for record in records):
                 some = [r for r in records if (r["method"], r["setting"]) == (rule, setting)]
@@ -108,9 +87,9 @@ class Voting(Experiment):
                 cost,
                 score,
                 spread,
-                color=look.colour,
-                marker=look.marker,
-                linewidth=look.width,
+                color=style.colour,
+                marker=style.marker,
+                linewidth=style.width,
                 capsize=2,
                 label=rule,
             )
@@ -156,16 +135,12 @@ def _row(setting: str, records: Sequence[Record]) -> list[str | float]:
     scores = np.array([[record["test_score"] for record in pair] for pair in pairs])
     lead = 100 * (scores[:, 0] - scores[:, 1])
 
-    def told(values: np.ndarray, digits: int) -> str:
-        spread = float(values.std(ddof=1)) if len(values) > 1 else None
-        return with_spread(float(values.mean()), spread, digits)
-
     return [
         setting,
         float(np.mean([by_sum["test_cost"] for by_sum, _ in pairs])),
-        told(scores[:, 0], 4),
-        told(scores[:, 1], 4),
-        told(lead, 2),
+        mean_with_spread(scores[:, 0], 4),
+        mean_with_spread(scores[:, 1], 4),
+        mean_with_spread(lead, 2),
         f"{np.mean([by_vote['tied'] for _, by_vote in pairs]):.1%}",
     ]
 

@@ -240,4 +240,4 @@ def test_rows_that_make_no_sense(wine):
 def test_subsets_of_features(wine, wish, n_looked_at):
     model = BudgetRF(1, max_features=wish)
     model.n_features_in_ = 13
-    assert model._aim(13).max_features == n_looked_at
+    assert model._criterion(13).max_features == n_looked_at

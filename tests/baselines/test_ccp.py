@@ -154,7 +154,7 @@ def test_what_cannot_be_pruned_is_refused():
     with pytest.raises(InvalidInputError, match="correct each other"):
         ccp_curve(boosted)
     forest = Forest.from_model(RandomForestClassifier(1, max_depth=2).fit(X, y))
-    with pytest.raises(InvalidInputError, match="how impure"):
+    with pytest.raises(InvalidInputError, match="node impurities"):
         ccp_curve(replace(forest, origin=None, class_weight=None))
     with pytest.raises(InvalidInputError, match="'misclassification' is unknown"):
         ccp_curve(forest, "misclassification")

@@ -18,7 +18,7 @@ from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.baselines import FeatureSubsets
 from budgetprune.baselines.elimination import Needs, _sizes, eliminate
 from budgetprune.baselines.nested import best_within
-from budgetprune.baselines.subset_models import Boosting
+from budgetprune.baselines.subset_models import BoostingParameters
 from budgetprune.selection import LabelledRows
 
 from .subset_rows import SMALL, rows_with_noise
@@ -98,22 +98,22 @@ def test_subsets_are_nested_and_give_all_columns_that_they_pay_for(given_needs):
     label[:2] = 0, 1
     rows, others = LabelledRows(X[:40], label[:40]), LabelledRows(X[40:], label[40:])
     costs = FeatureCosts.from_sources(prices, needed).resolve(len(needed))
-    quick = Boosting(3, 2, 0.1, 0, 1, {"min_child_samples": 2})
-    chain = eliminate(costs, rows, others, quick)
+    quick = BoostingParameters(3, 2, 0.1, 0, 1, {"min_child_samples": 2})
+    subsets = eliminate(costs, rows, others, quick)
     needs = Needs(costs)
     # No source without a use, and none without a price.
     useful = {source for sources in needed.values() for source in sources}
-    assert sorted(chain.order) == sorted(str(s) for s in useful if prices[s] > 0)
-    np.testing.assert_array_equal(chain.columns[-1], np.arange(len(needed)))
-    for columns in chain.columns:
+    assert sorted(subsets.order) == sorted(str(s) for s in useful if prices[s] > 0)
+    np.testing.assert_array_equal(subsets.columns[-1], np.arange(len(needed)))
+    for columns in subsets.columns:
         bought = set(np.flatnonzero(needs.acquired(columns)))
         free = {source for source, price in prices.items() if price == 0}
         given_by = [k for k, sources in needed.items() if set(sources) <= bought | free]
         assert columns.tolist() == given_by
-    for before, after in zip(chain.columns, chain.columns[1:], strict=False):
+    for before, after in zip(subsets.columns, subsets.columns[1:], strict=False):
         assert set(before) < set(after)
     is_free = [not any(prices[s] for s in sources) for sources in needed.values()]
-    assert chain.columns[0].tolist() == np.flatnonzero(is_free).tolist() or not any(is_free)
+    assert subsets.columns[0].tolist() == np.flatnonzero(is_free).tolist() or not any(is_free)
 
 
 @settings(max_examples=100, deadline=None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from budgetprune.baselines.binning import MISSING, find_bins
 from budgetprune.baselines.grower import Sample, grow_tree, logarithms
 from budgetprune.baselines.grower_node import Prices
-from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SQUARED, Aim
+from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SQUARED, SplitCriterion
 from budgetprune.costs import FeatureCosts
 
 from .grown_oracles import CLOSE, candidates, impurity_after, rows_of_nodes, squared_after
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.nojit
 MEASURES = {"entropy": ENTROPY, "pairs": PAIRS}
 
 
-def aim_for(measure, rule="expected", threshold=0.0, cost_weight=0.0, **limits):
+def criterion_for(measure, rule="expected", threshold=0.0, cost_weight=0.0, **limits):
     limits = {"max_features": 2**20, "max_depth": 2**20, "min_samples_leaf": 1, **limits}
-    return Aim(measure, rule == "expected", threshold, cost_weight, **limits)
+    return SplitCriterion(measure, rule == "expected", threshold, cost_weight, **limits)
 
 
 @st.composite
@@ -65,9 +65,11 @@ def chosen(tree, h, reached, found):
 def test_splits_of_impurities(data, measure, rule, threshold, min_samples_leaf, seed):
     bins, weight, costs = data
     label = np.random.RandomState(seed).randint(0, 3, weight.size).astype(np.int32)
-    aim = aim_for(MEASURES[measure], rule, threshold, min_samples_leaf=min_samples_leaf)
+    criterion = criterion_for(MEASURES[measure], rule, threshold, min_samples_leaf=min_samples_leaf)
     prices = Prices.of(FeatureCosts(costs).resolve(len(costs)))
-    tree = grow_tree(bins, Sample.of_classes(label, weight, 3), prices, aim, logarithms(weight, aim), seed)
+    tree = grow_tree(
+        bins, Sample.of_classes(label, weight, 3), prices, criterion, logarithms(weight, criterion), seed
+    )
     assert not prices.is_paid.any()  # a feature that is used again is charged again
     impurity, after = impurity_after(label, weight, 3, measure, rule, threshold)
     reached = rows_of_nodes(tree, bins, np.flatnonzero(weight))
@@ -103,8 +105,10 @@ def test_splits_of_squared_loss(data, cost_weight, max_depth, min_samples_leaf, 
     prices = Prices.of(table)
     prices.is_paid[:] = random.random_sample(prices.is_paid.size) < 0.3
     paid = set(np.flatnonzero(prices.is_paid).tolist())
-    aim = aim_for(SQUARED, cost_weight=cost_weight, max_depth=max_depth, min_samples_leaf=min_samples_leaf)
-    tree = grow_tree(bins, Sample.of_target(target, weight), prices, aim, np.empty(0), seed)
+    criterion = criterion_for(
+        SQUARED, cost_weight=cost_weight, max_depth=max_depth, min_samples_leaf=min_samples_leaf
+    )
+    tree = grow_tree(bins, Sample.of_target(target, weight), prices, criterion, np.empty(0), seed)
     loss, after = squared_after(target, weight)
     reached = rows_of_nodes(tree, bins, np.flatnonzero(weight))
     depth = {0: 0}
@@ -132,10 +136,10 @@ def test_splits_of_squared_loss(data, cost_weight, max_depth, min_samples_leaf, 
 def grow(X, y, costs=None, measure=ENTROPY, rule="expected", seed=1, **limits):
     X = np.asarray(X, dtype=np.float32)
     label, weight = np.asarray(y, dtype=np.int32), np.ones(len(X))
-    aim, bins = aim_for(measure, rule, **limits), find_bins(X)
+    criterion, bins = criterion_for(measure, rule, **limits), find_bins(X)
     prices = Prices.of(FeatureCosts(costs).resolve(X.shape[1]))
     sample = Sample.of_classes(label, weight, label.max() + 1)
-    return grow_tree(bins, sample, prices, aim, logarithms(weight, aim), seed), bins
+    return grow_tree(bins, sample, prices, criterion, logarithms(weight, criterion), seed), bins
 
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -197,9 +201,9 @@ def test_edges_lie_in_the_middle_of_a_gap():
     X = np.arange(40)[:, np.newaxis]
     weight = np.zeros(40)
     weight[[3, 20]] = 1.0
-    aim, bins = aim_for(ENTROPY), find_bins(X.astype(np.float32))
+    criterion, bins = criterion_for(ENTROPY), find_bins(X.astype(np.float32))
     sample = Sample.of_classes((np.arange(40) > 10).astype(np.int32), weight, 2)
-    tree = grow_tree(bins, sample, Prices.of(FeatureCosts().resolve(1)), aim, np.empty(0), 1)
+    tree = grow_tree(bins, sample, Prices.of(FeatureCosts().resolve(1)), criterion, np.empty(0), 1)
     assert bins.edge[0, tree.bin[0]] == 11.5
 
 

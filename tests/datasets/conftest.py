@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from budgetprune.datasets import covertype as _covertype
+from budgetprune.datasets import loader as _loader
 from budgetprune.datasets import medical as _medical
 from budgetprune.datasets import miniboone as _miniboone
-from budgetprune.datasets import recipe as _recipe
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def home(monkeypatch, tmp_path):
     def refuse(*arguments, **keywords):
         raise AssertionError(f"a test tried to fetch {arguments} {keywords}")
 
-    monkeypatch.setattr(_recipe, "urlopen", refuse)
+    monkeypatch.setattr(_loader, "urlopen", refuse)
     monkeypatch.setattr(_covertype, "fetch_covtype", refuse)
     monkeypatch.setattr(_miniboone, "fetch_openml", refuse)
     return tmp_path / "home" / "budgetprune"

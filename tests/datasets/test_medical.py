@@ -12,9 +12,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune.baselines.plain import PlainForest
 from budgetprune.datasets import DatasetError, load_heart, load_thyroid
+from budgetprune.datasets import loader as _loader
 from budgetprune.datasets import medical as _medical
-from budgetprune.datasets import recipe as _recipe
-from budgetprune.datasets.recipe import digest
+from budgetprune.datasets.loader import digest
 
 from .conftest import save
 
@@ -49,7 +49,7 @@ def uci(monkeypatch):
         assert timeout > 0
         return BytesIO((THYROID | HEART)[url.rsplit("/", 1)[1]].encode())
 
-    monkeypatch.setattr(_recipe, "urlopen", answer)
+    monkeypatch.setattr(_loader, "urlopen", answer)
     return asked
 
 
@@ -109,10 +109,10 @@ def test_files_that_a_user_has(shared):
 @pytest.mark.usefixtures("uci")
 def test_these_are_not_the_real_files(shared):
     for load in (load_thyroid, load_heart):
-        with pytest.raises(DatasetError, match=r"what was fetched as .* is not the .* data"):
+        with pytest.raises(DatasetError, match=r"the download of .* is not the .* data"):
             load()
     _write(shared, THYROID)
-    with pytest.raises(DatasetError, match=r"what was read in .*shared is not the thyroid data"):
+    with pytest.raises(DatasetError, match=r"the data in .*shared is not the thyroid data"):
         load_thyroid()
 
 
@@ -132,8 +132,8 @@ def test_files_in_another_format(shared, text):
 
 
 def test_endless_answer(monkeypatch):
-    monkeypatch.setattr(_recipe, "_LARGEST", 10)
-    monkeypatch.setattr(_recipe, "urlopen", lambda url, timeout: BytesIO(b"0" * 100))
+    monkeypatch.setattr(_loader, "_LARGEST", 10)
+    monkeypatch.setattr(_loader, "urlopen", lambda url, timeout: BytesIO(b"0" * 100))
     with pytest.raises(DatasetError, match="larger than 10 bytes"):
         load_heart()
 
@@ -142,7 +142,7 @@ def test_offline(monkeypatch, home):
     def unreachable(url, timeout):
         raise URLError("no route to host")
 
-    monkeypatch.setattr(_recipe, "urlopen", unreachable)
+    monkeypatch.setattr(_loader, "urlopen", unreachable)
     with pytest.raises(
         DatasetError, match=r"thyroid could not be fetched .*no route.*Get ann-train"
     ) as caught:

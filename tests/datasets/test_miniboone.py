@@ -56,7 +56,7 @@ def test_pandas_is_no_must(rows, monkeypatch, without_pandas):
 
 def test_altered_rows_are_refused(rows, home):
     rows[0][5, 2] += 0.01
-    with pytest.raises(DatasetError, match="data set 41150 is not the MiniBooNE data"):
+    with pytest.raises(DatasetError, match="data set 41150 of OpenML is not the MiniBooNE data"):
         load_miniboone()
     assert not home.exists()
 

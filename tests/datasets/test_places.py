@@ -21,7 +21,7 @@ from budgetprune.datasets import (
 )
 from budgetprune.datasets import covertype as _covertype
 from budgetprune.datasets import files as _files
-from budgetprune.datasets.recipe import digest
+from budgetprune.datasets.loader import digest
 
 from ..persistence.archives import little_memory, write_zeros
 from .conftest import save
@@ -281,7 +281,7 @@ def test_an_interrupted_write_leaves_nothing(source, home, monkeypatch):
 
 def test_a_home_that_cannot_be_written_to(source, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.warns(UserWarning, match="Covertype could not be kept"):
+    with pytest.warns(UserWarning, match="Covertype could not be stored"):
         data = load_covertype(data_home=tmp_path / "file" / "folder")
     assert np.array_equal(data.X, source[1])
 

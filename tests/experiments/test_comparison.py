@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from budgetprune.plotting.plots import new_figure
-from budgetprune_experiments.contest import Method
 from budgetprune_experiments.experiment import Options
 from budgetprune_experiments.figure1a import Figure1a
 from budgetprune_experiments.methods import UNPRUNED
 from budgetprune_experiments.split import Split
+from budgetprune_experiments.task import Method
 
 
 def test_panels_that_share_an_axis_hide_no_method():
@@ -28,8 +28,8 @@ def test_panels_that_share_an_axis_hide_no_method():
 def test_kernels_are_compiled_on_tiny_data_before_any_method_tunes(monkeypatch):
     seen = []
 
-    def curve(contest):
-        seen.append(len(contest.split.train))
+    def curve(task):
+        seen.append(len(task.split.train))
         yield from ()
 
     class Small(Figure1a):

@@ -12,20 +12,20 @@ from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.datasets import medical as _medical
 from budgetprune.selection import LabelledRows
 from budgetprune_experiments import Options
-from budgetprune_experiments.bills import (
+from budgetprune_experiments.budget_results import (
     AS_GOOD,
     as_good_as,
     best_within,
-    bills,
     cheapest_reaching,
     choose,
+    results_within_budgets,
     whole_forest,
 )
-from budgetprune_experiments.contest import Contest, Point
 from budgetprune_experiments.grids import QUICK
 from budgetprune_experiments.medical import DECIDED, DEPTH, FOREST, REFITTED, Medical, methods
 from budgetprune_experiments.methods import CASCADE, STAGED, SUBSETS
 from budgetprune_experiments.patients import BREAST, HEART, THYROID, Diagnosis, Patients
+from budgetprune_experiments.task import Point, Task
 
 
 def _patients(in_test=None, n=200):
@@ -137,13 +137,13 @@ def test_choices_for_budgets_and_for_forests():
     }
 
 
-def _contests(patients, seed=0):
+def _tasks(patients, seed=0):
     def measure(model, rows):
         return TOY.score(rows.y, model.predict(rows.X))
 
     base = RandomForestClassifier(4, random_state=seed)
     return [
-        {"base": Contest(split, patients.costs, base, measure, grids=QUICK, seconds=0.0)}
+        {"base": Task(split, patients.costs, base, measure, grids=QUICK, seconds=0.0)}
         for split in TOY.splits(patients, seed)
     ]
 
@@ -151,8 +151,11 @@ def _contests(patients, seed=0):
 @pytest.fixture(scope="module")
 def records():
     patients = _patients()
-    folds = _contests(patients)
-    return {method.name: bills(method, folds, TOY, TOY.budgets) for method in methods(TOY.budgets)}
+    folds = _tasks(patients)
+    return {
+        method.name: results_within_budgets(method, folds, TOY, TOY.budgets)
+        for method in methods(TOY.budgets)
+    }
 
 
 @pytest.mark.parametrize("name", [FOREST, DEPTH, SUBSETS, CASCADE, REFITTED, DECIDED, STAGED])
@@ -178,14 +181,16 @@ def test_budgets_are_kept_on_validation_rows(records):
 
 
 def test_test_labels_choose_nothing(records):
-    folds = _contests(_patients())
-    for contests in folds:
-        contest = contests["base"]
-        test = contest.split.test
-        contest.split = replace(contest.split, test=LabelledRows(test.X, 1 - test.y))
+    folds = _tasks(_patients())
+    for tasks in folds:
+        task = tasks["base"]
+        test = task.split.test
+        task.split = replace(task.split, test=LabelledRows(test.X, 1 - test.y))
     chosen = [each for each in methods(TOY.budgets) if each.name in (DEPTH, CASCADE, DECIDED, STAGED)]
     for method in chosen:
-        for before, after in zip(records[method.name], bills(method, folds, TOY, TOY.budgets), strict=True):
+        for before, after in zip(
+            records[method.name], results_within_budgets(method, folds, TOY, TOY.budgets), strict=True
+        ):
             assert after["test_score"] == pytest.approx(1 - before["test_score"])
             assert after["points"] == before["points"]
             for key in ("setting", "val_cost", "val_score", "test_cost", "bought"):
@@ -193,11 +198,11 @@ def test_test_labels_choose_nothing(records):
 
 
 def test_the_forest_is_grown_again_on_all_but_test_rows():
-    contest = _contests(_patients())[0]["base"]
-    (point,) = whole_forest(contest)
+    task = _tasks(_patients())[0]["base"]
+    (point,) = whole_forest(task)
     # Trees weigh each of their rows once per draw, so the root knows how many there were.
-    assert point.model().forest_.weight[0] == len(contest.split.train)
-    assert point.again().forest_.weight[0] == len(contest.split.train) + len(contest.split.val)
+    assert point.model().forest_.weight[0] == len(task.split.train)
+    assert point.refit().forest_.weight[0] == len(task.split.train) + len(task.split.val)
 
 
 # --- Tables -------------------------------------------------------------------------------------------------

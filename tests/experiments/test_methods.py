@@ -1,4 +1,4 @@
-"""The methods of Figure 1: nobody looks at test rows to choose, and ours are red."""
+"""Methods of Figure 1: test rows have no part in choices, and our curves are red."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from budgetprune import FeatureCosts, Forest
 from budgetprune.plotting.plots import new_figure
 from budgetprune_experiments import Options
 from budgetprune_experiments.boosting_methods import mean_price
-from budgetprune_experiments.contest import Contest, compete
 from budgetprune_experiments.figures import draw_curves
 from budgetprune_experiments.forest_methods import PricedModel
 from budgetprune_experiments.grids import QUICK
-from budgetprune_experiments.methods import BEYOND, CASCADE, LOOKS, METHODS, PAPER, STAGED, SUBSETS
+from budgetprune_experiments.methods import BEYOND, CASCADE, LINE_STYLES, METHODS, PAPER, STAGED, SUBSETS
 from budgetprune_experiments.miniboone import entropy_forest, miniboone_split
+from budgetprune_experiments.task import Task, evaluate_method
 
 OPTIONS = Options(quick=True, jobs=1)
 
 
-def contest(split=None, costs=None):
-    return Contest(
+def task(split=None, costs=None):
+    return Task(
         split or miniboone_split(0, OPTIONS),
         costs or FeatureCosts(),
         entropy_forest(OPTIONS).set_params(random_state=0),
@@ -51,7 +51,7 @@ def test_labels_of_test_rows_change_nothing_but_the_report(name):
     split = miniboone_split(0, OPTIONS)
     random = np.random.default_rng(0)
     blind = replace(split, test=replace(split.test, y=random.permutation(split.test.y)))
-    seen, not_seen = (compete(METHODS[name], contest(some)) for some in (split, blind))
+    seen, not_seen = (evaluate_method(METHODS[name], task(some)) for some in (split, blind))
     for record, other in zip(seen, not_seen, strict=True):
         assert (record["setting"], record["val_cost"], record["val_score"], record["test_cost"]) == (
             other["setting"],
@@ -68,7 +68,9 @@ def test_labels_of_test_rows_change_nothing_but_the_report(name):
 )
 def test_costs_are_counted_in_the_prices_that_are_given(name):
     prices = 10.0 * np.ones(30)
-    plain, dear = (compete(METHODS[name], contest(costs=costs)) for costs in (None, FeatureCosts(prices)))
+    plain, dear = (
+        evaluate_method(METHODS[name], task(costs=costs)) for costs in (None, FeatureCosts(prices))
+    )
     # Grids are in units of an average feature, so the same models are made.
     assert [record["setting"] for record in plain] == [record["setting"] for record in dear]
     for record, other in zip(plain, dear, strict=True):
@@ -78,7 +80,7 @@ def test_costs_are_counted_in_the_prices_that_are_given(name):
 
 def test_the_average_price_of_a_feature():
     shared = FeatureCosts.from_sources({"draw": 3.0, "a": 1.0}, {0: ["draw", "a"], 1: ["draw"], 2: []})
-    some = contest()
+    some = task()
     some.split = replace(some.split, train=replace(some.split.train, X=np.zeros((4, 3))))
     some.costs = shared
     assert mean_price(some) == pytest.approx(7 / 3)
@@ -99,11 +101,11 @@ def test_a_priced_model_is_its_forest():
 
 
 def test_ours_are_red_and_nobody_else_is():
-    assert LOOKS.keys() == METHODS.keys()
+    assert LINE_STYLES.keys() == METHODS.keys()
     assert set(PAPER) | set(BEYOND) == set(METHODS)
-    assert len({look.colour for look in LOOKS.values()}) == len(LOOKS)
-    for name, look in LOOKS.items():
-        hue, saturation, _ = rgb_to_hsv(to_rgb(look.colour))
+    assert len({style.colour for style in LINE_STYLES.values()}) == len(LINE_STYLES)
+    for name, style in LINE_STYLES.items():
+        hue, saturation, _ = rgb_to_hsv(to_rgb(style.colour))
         is_red = saturation > 0.5 and (hue < 0.08 or hue > 0.9)
         assert is_red == METHODS[name].is_ours, name
 
@@ -121,7 +123,7 @@ def test_curves_are_drawn_with_error_bars_between_sensible_limits():
     ]
     figure = new_figure((4, 3))
     axes = figure.subplots()
-    draw_curves(axes, records, LOOKS)
+    draw_curves(axes, records, LINE_STYLES)
     assert [bars.get_label() for bars in axes.containers] == ["unpruned forest", "CCP"]
     assert all(bars.has_yerr for bars in axes.containers)
     low, high = axes.get_ylim()

@@ -10,9 +10,9 @@ from sklearn.datasets import make_classification
 
 from budgetprune.selection import LabelledRows
 from budgetprune_experiments import Options
-from budgetprune_experiments.contest import Deadline
 from budgetprune_experiments.methods import OURS_PAPER, UNPRUNED
 from budgetprune_experiments.nonuniform import COMPARED, TWICE, Nonuniform, svm_prices
+from budgetprune_experiments.task import Deadline
 
 
 @pytest.fixture(scope="module")
@@ -62,18 +62,18 @@ def test_prices_know_training_rows_only(options):
 
 def test_twins_prune_the_same_forest_at_unit_costs(options):
     experiment = Nonuniform()
-    contest = experiment._contest(0, options)
+    task = experiment._task(0, options)
     assert set(experiment.methods) == {*COMPARED, *(f"{name}, unit costs" for name in TWICE)}
     for name in TWICE:
         found = []
         for each in (name, f"{name}, unit costs"):
-            contest.deadline = Deadline(np.inf)
-            found.append(list(experiment.methods[each].curve(contest)))
+            task.deadline = Deadline(np.inf)
+            found.append(list(experiment.methods[each].curve(task)))
         priced, unit = found
         assert priced[0].model().forest_.origin is unit[0].model().forest_.origin
         assert set(unit[0].model().prices.price) == {1.0}
         assert len(set(priced[0].model().prices.price)) > 1
-        cost = unit[0].model().acquisition_cost(contest.split.val.X)
+        cost = unit[0].model().acquisition_cost(task.split.val.X)
         assert np.all(cost == np.rint(cost))
         assert unit[0].cost == pytest.approx(cost.mean())
 

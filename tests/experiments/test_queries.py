@@ -81,17 +81,17 @@ def test_yahoo_goes_first_and_its_prices_are_its_own(tmp_path, monkeypatch):
     monkeypatch.delenv("BUDGETPRUNE_DATA", raising=False)
     monkeypatch.setattr(figure1c, "load_yahoo_ltr", lambda folder: yahoo)
     monkeypatch.setattr(figure1c, "load_mq2008", lambda folder: replace(made_documents(2), name="MQ2008"))
-    monkeypatch.setattr(figure1c, "best_leaf_size", lambda contest: 7)
+    monkeypatch.setattr(figure1c, "best_leaf_size", lambda task: 7)
     experiment = Figure1c()
     for folder, name in ((tmp_path / "without", "MQ2008"), (tmp_path / "with", "Yahoo! LTR")):
         if name != "MQ2008":
             (folder / "yahoo_ltr").mkdir(parents=True)
         assert figure1c.load(folder).name == name
         options = Options(data_dir=folder)
-        contest = experiment._contest(0, options)
-        assert contest.base.costs is contest.costs
-        assert contest.base.min_samples_leaf == (7 if name == "MQ2008" else 1)
-        prices = contest.costs.resolve(8, None).price
+        task = experiment._task(0, options)
+        assert task.base.costs is task.costs
+        assert task.base.min_samples_leaf == (7 if name == "MQ2008" else 1)
+        prices = task.costs.resolve(8, None).price
         if name == "MQ2008":
             assert sorted(prices) == [1, 5, 20, 50, 50, 100, 150, 200], "no list is at hand"
             assert "MQ2008" in experiment.substitute(options)

@@ -15,7 +15,7 @@ from budgetprune.selection import Choices, LabelledRows
 from budgetprune_experiments import Options
 from budgetprune_experiments.figure1c import Figure1c, best_leaf_size, made_documents
 from budgetprune_experiments.forest_methods import PricedModel
-from budgetprune_experiments.ranking_methods import Recipe, ScoredWithin, measure, score_forest
+from budgetprune_experiments.ranking_methods import RankingSettings, ScoredWithin, measure, score_forest
 
 
 def plain_ap5(labels, scores):
@@ -92,18 +92,18 @@ def test_more_than_two_classes_are_refused():
         score_forest(forest)
 
 
-# --- The contest --------------------------------------------------------------------------------------------
+# --- The task --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def contest():
-    return Figure1c()._contest(0, Options(quick=True))
+def task():
+    return Figure1c()._task(0, Options(quick=True))
 
 
-def test_each_half_of_v_judges_what_the_other_has_made(contest, monkeypatch):
-    val, made, judged = contest.split.val, [], []
-    forest = contest.base.fit(contest.split.train.X, contest.split.train.y).forest_
-    recipe = Recipe(contest, forest, Choices("in-bag", "misclassification", None, np.nan, 0.0), 40.0)
+def test_each_half_of_v_judges_what_the_other_has_made(task, monkeypatch):
+    val, made, judged = task.split.val, [], []
+    forest = task.base.fit(task.split.train.X, task.split.train.y).forest_
+    settings = RankingSettings(task, forest, Choices("in-bag", "misclassification", None, np.nan, 0.0), 40.0)
 
     def make(self, rows):
         made.append(set(rows.qid.tolist()))
@@ -113,22 +113,22 @@ def test_each_half_of_v_judges_what_the_other_has_made(contest, monkeypatch):
         judged.append(set(rows.qid.tolist()))
         return 1.0, 0.5
 
-    monkeypatch.setattr(Recipe, "make", make)
-    monkeypatch.setattr(contest, "on", on)
-    n_points = len(list(recipe.points("")))
+    monkeypatch.setattr(RankingSettings, "make", make)
+    monkeypatch.setattr(task, "on", on)
+    n_points = len(list(settings.points("")))
     assert len(made) == 2
     assert judged == made[::-1] * n_points
     assert made[0].isdisjoint(made[1])
     assert made[0] | made[1] == set(val.qid.tolist())
 
 
-def test_recipes_prune_within_their_budget_and_refit(contest):
-    train, val = contest.split.train, contest.split.val
-    forest = contest.base.fit(train.X, train.y).forest_
-    problem = PruningProblem(forest, val.X, costs=contest.costs)
+def test_settings_prune_within_their_budget_and_refit(task):
+    train, val = task.split.train, task.split.val
+    forest = task.base.fit(train.X, train.y).forest_
+    problem = PruningProblem(forest, val.X, costs=task.costs)
     budget = 0.6 * problem.cost_of(problem.unpruned)
     made = {
-        kind: Recipe(contest, forest, Choices("held-out", "brier", kind, 16.0, 0.0), budget).make(val)
+        kind: RankingSettings(task, forest, Choices("held-out", "brier", kind, 16.0, 0.0), budget).make(val)
         for kind in (None, "softmax")
     }
     assert made[None].link == "identity"
@@ -139,24 +139,26 @@ def test_recipes_prune_within_their_budget_and_refit(contest):
         assert 0 < cost <= budget * (1 + 1e-9)
 
 
-def test_final_models_are_made_of_all_of_v(contest):
-    forest = contest.base.fit(contest.split.train.X, contest.split.train.y).forest_
-    recipe = Recipe(contest, forest, Choices("in-bag", "misclassification", "squared", 16.0, 0.0), 40.0)
-    points = list(recipe.points("name, "))
+def test_final_models_are_made_of_all_of_v(task):
+    forest = task.base.fit(task.split.train.X, task.split.train.y).forest_
+    settings = RankingSettings(
+        task, forest, Choices("in-bag", "misclassification", "squared", 16.0, 0.0), 40.0
+    )
+    points = list(settings.points("name, "))
     assert points[0].setting.startswith("name, budget 40, tolerance 0 sd")
     assert points[-1].cost < points[0].cost
     assert all(0 <= point.score <= 1 for point in points)
-    plain = score_forest(recipe.make(contest.split.val)).predict(contest.split.test.X)
-    assert points[0].model().predict(contest.split.test.X) == pytest.approx(plain)
+    plain = score_forest(settings.make(task.split.val)).predict(task.split.test.X)
+    assert points[0].model().predict(task.split.test.X) == pytest.approx(plain)
 
 
-def test_leaves_are_as_large_as_v_likes_them(contest, monkeypatch):
+def test_leaves_are_as_large_as_v_likes_them(task, monkeypatch):
     def likes_twenty(model, rows):
-        assert rows is contest.split.val
+        assert rows is task.split.val
         return -abs(model.min_samples_leaf - 20)
 
-    monkeypatch.setattr(contest, "measure", likes_twenty)
-    assert best_leaf_size(contest) == 20
+    monkeypatch.setattr(task, "measure", likes_twenty)
+    assert best_leaf_size(task) == 20
 
 
 def test_trees_are_grown_for_their_cost():

@@ -157,12 +157,12 @@ def test_kernels_use_as_many_threads_as_jobs(tmp_path):
     import numba
     from threadpoolctl import threadpool_info
 
-    def look():
+    def style():
         pools = {pool["num_threads"] for pool in threadpool_info()}
         return [{"x": [numba.get_num_threads(), max(pools)]}]
 
     before = numba.get_num_threads()
-    outcome = run(tmp_path, Listed(Part("one", look)), jobs=1)
+    outcome = run(tmp_path, Listed(Part("one", style)), jobs=1)
     assert outcome.tables[0].rows == [["[1, 1]"]]
     assert numba.get_num_threads() == before
 

@@ -1,4 +1,4 @@
-"""Staged models in a contest: trained on T and V, judged by cross-fitting, in the time that there is."""
+"""Staged models in a task: trained on T and V, judged by cross-fitting, in the time that there is."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from budgetprune import FeatureCosts
 from budgetprune.staged import BudgetClassifier
 from budgetprune_experiments import Options
 from budgetprune_experiments import staged_method as _staged_method
-from budgetprune_experiments.contest import T_AND_V, Contest, Deadline, compete
 from budgetprune_experiments.grids import QUICK
 from budgetprune_experiments.methods import METHODS, STAGED
 from budgetprune_experiments.miniboone import miniboone_split
+from budgetprune_experiments.task import T_AND_V, Deadline, Task, evaluate_method
 
 
-def contest(seconds=0.0, class_weight=None, costs=None, scoring=None):
-    return Contest(
+def task(seconds=0.0, class_weight=None, costs=None, scoring=None):
+    return Task(
         miniboone_split(0, Options(quick=True, jobs=1)),
         costs or FeatureCosts(),
         RandomForestClassifier(2, class_weight=class_weight),
@@ -46,14 +46,14 @@ def fits(monkeypatch):
 
 
 def test_one_fit_on_t_and_v_gives_all_points(fits):
-    some = contest()
+    some = task()
     points = list(METHODS[STAGED].curve(some))
     ((model, n_rows),) = fits
     assert n_rows == len(some.split.train) + len(some.split.val)
     assert [point.cost for point in points] == model.tradeoff_.cost.tolist()
     assert [point.score for point in points] == model.tradeoff_.score.tolist()
     assert {point.trained_on for point in points} == {T_AND_V}
-    assert all(point.again is None for point in points)
+    assert all(point.refit is None for point in points)
     X = some.split.test.X
     for point in points[::4]:
         expected, found = model.with_budget(point.cost), point.model()
@@ -65,7 +65,7 @@ def test_one_fit_on_t_and_v_gives_all_points(fits):
 
 def test_it_is_told_what_the_contest_is_about(fits):
     costs = FeatureCosts(np.linspace(1, 2, 30))
-    some = contest(30.0, "balanced", costs, "balanced_accuracy")
+    some = task(30.0, "balanced", costs, "balanced_accuracy")
     some.deadline = Deadline(30.0)
     some.deadline.charge("something shared", 29.5)
     list(METHODS[STAGED].curve(some))
@@ -81,14 +81,15 @@ def test_time_that_is_over_and_time_without_end(fits, monkeypatch, seconds, limi
     nothing = SimpleNamespace(cost=np.empty(0), score=np.empty(0))
     monkeypatch.setattr(BudgetClassifier, "fit", lambda self, X, y, **_: self)
     monkeypatch.setattr(BudgetClassifier, "tradeoff_", nothing)
-    assert not list(METHODS[STAGED].curve(contest(seconds)))
+    assert not list(METHODS[STAGED].curve(task(seconds)))
     ((model, _),) = fits
     assert model.time_limit == limit
 
 
 def test_costs_are_counted_in_the_prices_that_are_given():
     plain, expensive = (
-        compete(METHODS[STAGED], contest(costs=costs)) for costs in (None, FeatureCosts(np.full(30, 10.0)))
+        evaluate_method(METHODS[STAGED], task(costs=costs))
+        for costs in (None, FeatureCosts(np.full(30, 10.0)))
     )
     assert len(plain) == len(expensive) > 2
     for record, other in zip(plain, expensive, strict=True):

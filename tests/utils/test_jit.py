@@ -21,6 +21,10 @@ from jit import njit
 @njit(cache=True)
 def double(x):
     return 2 * x
+
+@njit(cache=True)
+def first(fields):
+    return fields.x
 """
 
 
@@ -108,6 +112,22 @@ def test_damaged_files_in_the_cache(tmp_path):
         for file in written:
             file.write_bytes(content)
         assert child(code, cwd=tmp_path, NUMBA_CACHE_DIR=str(cache)) == "4\n"
+
+
+def test_a_class_that_was_renamed_since(tmp_path):
+    """Files of an older version refer to it; they are replaced."""
+    write_kernel(tmp_path)
+    hits = []
+    for name in ("Old", "New", "New"):
+        (tmp_path / "types_of_kernel.py").write_text(
+            f"from typing import NamedTuple\nclass {name}(NamedTuple):\n    x: int\n"
+        )
+        code = (
+            f"from doubling import first; from types_of_kernel import {name}\n"
+            f"print(first({name}(2)), sum(first.stats.cache_hits.values()))"
+        )
+        hits.append(child(code, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")))
+    assert hits == ["2 0\n", "2 0\n", "2 1\n"]
 
 
 def test_compiled_code_serves_other_processes(tmp_path):

@@ -35,8 +35,17 @@ class Priced:
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
 
+class AcceptsMissingValues:
+    """Mixin for estimators that accept sparse rows and missing values."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
+
+
 class PricedForest(Priced):
-    """Base class of tree estimators: `fit` ends with `_take(forest)`, which predictions and costs use.
+    """Base class of tree estimators: `fit` ends with `_store(forest)`, which predictions and costs use.
 
     `fit` begins with ``X = rows_of(self, X, reset=True)`` (or scikit-learn's `validate_data`), so that the
     features are known, and with `_resolve_costs`, so that invalid costs raise before any tree is grown.
@@ -45,7 +54,7 @@ class PricedForest(Priced):
     forest_: Forest
     _prices: CostTable
 
-    def _take(self, forest: Forest) -> None:
+    def _store(self, forest: Forest) -> None:
         """Store the trees, with the user's feature names, and the resolved costs."""
         self.forest_ = with_names(forest, self._own_names())
         self._prices = self._resolve_costs()
@@ -63,7 +72,8 @@ class PricedForest(Priced):
         return self._prices.total(sources_used(self.forest_, self._prices, rows_of(self, X)))
 
 
-_RIVALS = (
+_BASELINES = (
+    "BudgetRF",
     "CCP",
     "CEGBClassifier",
     "CEGBRegressor",
@@ -74,8 +84,8 @@ _RIVALS = (
 )
 
 
-@importer(*(f"budgetprune.{name}" for name in _RIVALS))
-def _from_rival(model: Any) -> Forest:
+@importer(*(f"budgetprune.{name}" for name in _BASELINES))
+def _from_baseline(model: Any) -> Forest:
     """Import the forest of a baseline, so that it can be pruned."""
     check_fitted(model)
     forest: Forest = model.forest_

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.utils.jit import njit
 
-MOST_BINS = 255
+MAX_BINS = 255
 MISSING = 255  # the bin of missing values, after all others
 
 # Largest finite float32: as a threshold, it separates present values from missing ones.
@@ -25,7 +25,7 @@ class Bins(NamedTuple):
         Number of the bin that a row's value is in; `MISSING` for NaN.
     n_bins : int32 array of shape (n_features,)
         Number of bins of each feature, without that of missing values.
-    edge : float64 array of shape (n_features, MOST_BINS)
+    edge : float64 array of shape (n_features, MAX_BINS)
         ``edge[k, b]`` is above all values of feature `k` in bins 0 to `b`, and below all others; for the last
         bin (and where there is no bin), it is above every number.
     """
@@ -36,7 +36,7 @@ class Bins(NamedTuple):
 
 
 def find_bins(
-    X: NDArray[np.float32], max_bins: int = MOST_BINS, weight: NDArray[np.float64] | None = None
+    X: NDArray[np.float32], max_bins: int = MAX_BINS, weight: NDArray[np.float64] | None = None
 ) -> Bins:
     """Divide the values of each feature into bins with about equal numbers of rows.
 
@@ -45,7 +45,7 @@ def find_bins(
     X : float32 array of shape (n_rows, n_features)
         May hold NaN, but no infinities.
     max_bins : int
-        From 2 to `MOST_BINS`. A feature with no more distinct values than this has a bin for each of them, so
+        From 2 to `MAX_BINS`. A feature with no more distinct values than this has a bin for each of them, so
         that nothing is lost; otherwise a value that fills a bin has it for itself.
     weight : float64 array of shape (n_rows,), optional
         Rows of weight 0 get bins, but do not influence the edges.
@@ -53,7 +53,7 @@ def find_bins(
     n_rows, n_features = X.shape
     code = np.empty((n_features, n_rows), dtype=np.uint8)
     n_bins = np.empty(n_features, dtype=np.int32)
-    edge = np.full((n_features, MOST_BINS), _ANY_VALUE)
+    edge = np.full((n_features, MAX_BINS), _ANY_VALUE)
     counts = np.True_ if weight is None else weight > 0
     for k in range(n_features):
         column = np.ascontiguousarray(X[:, k])

@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from budgetprune.baselines.base import PricedForestClassifier
-from budgetprune.baselines.binning import MOST_BINS, Bins, find_bins
+from budgetprune.baselines.base import AcceptsMissingValues, PricedForestClassifier
+from budgetprune.baselines.binning import MAX_BINS, Bins, find_bins
 from budgetprune.baselines.grower import GrownTree, Sample, grow_tree, logarithms
-from budgetprune.baselines.grower_forest import find_classes, plant_grown, training_rows
+from budgetprune.baselines.grower_forest import combine_trees, find_classes, training_rows
 from budgetprune.baselines.grower_node import Prices
 from budgetprune.baselines.grower_parameters import tree_limits, whole_number
-from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, Aim
+from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SplitCriterion
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.forest.adapters.sklearn.common import check_fitted
-from budgetprune.forest.registry import importer
 from budgetprune.problem.checks import at_least_zero
 from budgetprune.selection import one_of
 
@@ -29,7 +27,7 @@ _MEASURES = {"pairs": PAIRS, "entropy": ENTROPY}
 _RULES = {"minimax": False, "expected": True}
 
 
-class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type: ignore[misc]
+class BudgetRF(AcceptsMissingValues, ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type: ignore[misc]
     """Grow a forest whose splits lower an impurity at the least cost, until it is low enough.
 
     At a node with rows S, a feature f of cost c_f is worth ::
@@ -101,7 +99,7 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
         costs: Any = None,
         max_features: Any = None,
         bootstrap: bool = True,
-        max_bins: int = MOST_BINS,
+        max_bins: int = MAX_BINS,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         n_jobs: int | None = None,
@@ -120,11 +118,6 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
 
@@ -134,9 +127,9 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
         sample_weight : array-like, optional
         """
         n_trees = whole_number("n_estimators", self.n_estimators, 1)
-        max_bins = whole_number("max_bins", self.max_bins, 2, MOST_BINS)
+        max_bins = whole_number("max_bins", self.max_bins, 2, MAX_BINS)
         rows = training_rows(self, X, y, sample_weight)
-        aim = self._aim(rows.X.shape[1])
+        criterion = self._criterion(rows.X.shape[1])
         prices = Prices.of(self._resolve_costs())
         classes, label = find_classes(rows.y)
         self._weight, self._n_samples = rows.weight, len(rows.X)
@@ -144,18 +137,18 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
         self._seeds: NDArray[np.int64] = random.randint(1, np.iinfo(np.int32).max, n_trees)
         bins = find_bins(rows.X, max_bins, rows.weight)
         trees = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_grow)(bins, label, self._tree_weight(seed), len(classes), prices, aim, seed)
+            delayed(_grow)(bins, label, self._tree_weight(seed), len(classes), prices, criterion, seed)
             for seed in self._seeds
         )
-        self._take(self._planted(trees, bins, classes))
+        self._store(self._forest_of(trees, bins, classes))
         return self
 
-    def _aim(self, n_features: int) -> Aim:
+    def _criterion(self, n_features: int) -> SplitCriterion:
         one_of("bootstrap", self.bootstrap, (True, False))
         one_of("impurity", self.impurity, tuple(_MEASURES))
         one_of("rule", self.rule, tuple(_RULES))
         max_depth, min_samples_leaf = tree_limits(self)
-        return Aim(
+        return SplitCriterion(
             measure=_MEASURES[self.impurity],
             is_expected=_RULES[self.rule],
             threshold=at_least_zero(self.threshold, "threshold"),
@@ -184,12 +177,12 @@ class BudgetRF(ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type:
             return self._weight
         return np.bincount(self._draw(seed), minlength=self._n_samples).astype(np.float64)
 
-    def _planted(self, trees: list[GrownTree], bins: Bins, classes: NDArray[Any]) -> Forest:
-        planted = plant_grown(trees, bins)
-        class_weight = planted.table["sums"]
+    def _forest_of(self, trees: list[GrownTree], bins: Bins, classes: NDArray[Any]) -> Forest:
+        combined = combine_trees(trees, bins)
+        class_weight = combined.table["sums"]
         weight = class_weight.sum(axis=1)
         return Forest(
-            **planted.fields,
+            **combined.fields,
             value=class_weight / weight[:, np.newaxis],
             weight=weight,
             class_weight=class_weight,
@@ -209,31 +202,32 @@ def _grow(
     weight: NDArray[np.float64],
     n_classes: int,
     prices: Prices,
-    aim: Aim,
+    criterion: SplitCriterion,
     seed: int,
 ) -> GrownTree:
     sample = Sample.of_classes(label, weight, n_classes)
-    tree: GrownTree = grow_tree(bins, sample, prices, aim, logarithms(weight, aim), int(seed))
+    tree: GrownTree = grow_tree(bins, sample, prices, criterion, logarithms(weight, criterion), int(seed))
     return tree.without_rows()
 
 
-def _number_of_features(wish: Any, n_features: int) -> int:
-    if wish is None:
+def _number_of_features(max_features: Any, n_features: int) -> int:
+    if max_features is None:
         return n_features
-    if isinstance(wish, str) and wish in ("sqrt", "log2"):
-        return max(1, int(getattr(np, wish)(n_features)))
-    if isinstance(wish, Integral) and not isinstance(wish, bool) and 1 <= int(wish) <= n_features:
-        return int(wish)
-    if isinstance(wish, Real) and not isinstance(wish, Integral) and 0 < float(wish) <= 1:
-        return max(1, int(float(wish) * n_features))
+    if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
+        return max(1, int(getattr(np, max_features)(n_features)))
+    if (
+        isinstance(max_features, Integral)
+        and not isinstance(max_features, bool)
+        and 1 <= int(max_features) <= n_features
+    ):
+        return int(max_features)
+    if (
+        isinstance(max_features, Real)
+        and not isinstance(max_features, Integral)
+        and 0 < float(max_features) <= 1
+    ):
+        return max(1, int(float(max_features) * n_features))
     raise InvalidInputError(
         f"max_features must be None, 'sqrt', 'log2', a number of features from 1 to {n_features}, or a share "
-        f"above 0 and at most 1.0, not {wish!r}."
+        f"above 0 and at most 1.0, not {max_features!r}."
     )
-
-
-@importer("budgetprune.BudgetRF")
-def _from_budget_rf(model: Any) -> Forest:
-    check_fitted(model)
-    forest: Forest = model.forest_
-    return forest

@@ -143,4 +143,4 @@ class Cascade(NestedEstimator):
             float(each[k]) for each in (rules.lam, rules.cost, rules.accuracy)
         )
         self.threshold_ = rules.threshold[k]
-        self._chosen = self._staged(range(len(self.subsets_)), self.threshold_)
+        self._chosen = self._cascade_model(range(len(self.subsets_)), self.threshold_)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from budgetprune.baselines.curve import PruningCurve, check_forest_is_one
+from budgetprune.baselines.curve import PruningCurve, check_is_forest
 from budgetprune.baselines.grown import GrownForest
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
@@ -47,7 +47,7 @@ def ccp_curve(forest: Forest, criterion: Criterion | None = None) -> PruningCurv
     """
     if criterion not in (None, *get_args(Criterion)):
         raise InvalidInputError(f"criterion={criterion!r} is unknown; use None, 'gini' or 'entropy'.")
-    check_forest_is_one(forest)
+    check_is_forest(forest)
     if forest.is_boosted:
         raise InvalidInputError(
             "cost-complexity pruning is for trees that are averaged; these correct each other, and have no "
@@ -106,7 +106,7 @@ class CCP(GrownForest):
         alpha = at_least_zero(self.ccp_alpha, "ccp_alpha")
         _, forest = self._grow(X, y, sample_weight)
         self.curve_ = ccp_curve(forest)
-        self._take(self.curve_.forest(self.curve_.at(alpha)))
+        self._store(self.curve_.forest(self.curve_.at(alpha)))
         return self
 
 
@@ -126,7 +126,7 @@ def _impurity(forest: Forest, criterion: Criterion | None) -> NDArray[np.float64
     if not forest.is_classifier and forest.variance is not None:
         return forest.variance
     raise InvalidInputError(
-        "this forest does not say how impure its nodes are; cost-complexity pruning needs a forest of "
+        "this forest has no node impurities; cost-complexity pruning needs a forest of "
         "scikit-learn, or class_weight (variance, for regression)."
     )
 

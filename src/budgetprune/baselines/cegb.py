@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_array
 
-from budgetprune.baselines.base import PricedBoosting, PricedForestClassifier
+from budgetprune.baselines.base import AcceptsMissingValues, PricedBoosting, PricedForestClassifier
 from budgetprune.baselines.grower_forest import find_several_classes
-from budgetprune.baselines.grower_parameters import whole_number
+from budgetprune.baselines.grower_parameters import positive_rate, whole_number
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem.checks import at_least_zero
@@ -21,7 +21,7 @@ from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of, 
 Penalty = Literal["lazy", "coupled"]
 
 
-class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
+class _CEGB(AcceptsMissingValues, PricedBoosting, BaseEstimator):  # type: ignore[misc]
     """Base class of the classifier and the regressor."""
 
     def __init__(
@@ -53,7 +53,6 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
 
@@ -89,7 +88,7 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
             **{f"cegb_penalty_feature_{self.penalty}": prices.price_alone.tolist()},
         )
         self.estimator_ = train(model, X, y, weight)
-        self._take(Forest.from_model(self.estimator_))
+        self._store(Forest.from_model(self.estimator_))
         return self
 
     _kind: str
@@ -100,8 +99,7 @@ class _CEGB(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         whole_number("min_child_samples", self.min_child_samples, 0)
         at_least_zero(self.min_child_weight, "min_child_weight")
         at_least_zero(self.reg_lambda, "reg_lambda")
-        if at_least_zero(self.learning_rate, "learning_rate") == 0:
-            raise InvalidInputError("learning_rate is 0; it must be above that for trees to count.")
+        positive_rate(self.learning_rate)
 
     def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
         raise NotImplementedError

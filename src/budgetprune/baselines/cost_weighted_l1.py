@@ -107,7 +107,7 @@ class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[mi
             )
         if not all(one.has_converged for one in fitted):
             warnings.warn(
-                f"the search ended after max_iter={max_iter} steps, before it was done; allow more.",
+                f"the solver did not converge within max_iter={max_iter} steps; increase max_iter.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -131,8 +131,8 @@ class CostWeightedL1(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[mi
             names = self._own_names()
             column = f"column {holes[0]}" if names is None else f"column {names[holes[0]]!r}"
             raise InvalidInputError(
-                f"X has missing values (NaN) in {column} ({holes.size} such column(s)), and a weighted sum "
-                "has no answer to them; fill them in: make_pipeline(SimpleImputer(), CostWeightedL1())."
+                f"X has missing values (NaN) in {column} ({holes.size} such column(s)), which a "
+                "linear model cannot use; impute them: make_pipeline(SimpleImputer(), CostWeightedL1())."
             )
         return rows
 

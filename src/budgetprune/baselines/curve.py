@@ -16,7 +16,7 @@ from budgetprune.problem.checks import at_least_zero, check_critical_lambda
 from budgetprune.utils.arrays import frozen
 
 
-def check_forest_is_one(forest: object) -> None:
+def check_is_forest(forest: object) -> None:
     """Raise unless `forest` is a Forest; models of other libraries must be imported first."""
     if not isinstance(forest, Forest):
         raise InvalidInputError(
@@ -47,7 +47,7 @@ class PruningCurve:
     removed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_forest_is_one(self.unpruned)
+        check_is_forest(self.unpruned)
         for name, dtype in (("parameter", np.float64), ("until", np.int64)):
             object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=dtype)))
         check_critical_lambda(self.unpruned, self.until, "until")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from budgetprune.baselines.subset_models import LEAST_SHARE, Boosting
+from budgetprune.baselines.subset_models import LEAST_SHARE, BoostingParameters
 from budgetprune.costs import CostTable
 from budgetprune.selection import Index, LabelledRows
 
@@ -63,7 +63,7 @@ class Needs:
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class NestedSubsets:
     """Nested subsets of sources, each given by its columns; the smallest first.
 
     Two neighbours differ by one source, and by those that are of no use without it. If some columns need no
@@ -81,11 +81,11 @@ class Chain:
         new = [paid[0], *(np.setdiff1d(after, before) for before, after in pairwise(paid))]
         return tuple(names[source] for some in new for source in some)
 
-    def thinned(self) -> Chain:
-        """Chain with the subsets of `SIZES` and all sources only."""
+    def thinned(self) -> NestedSubsets:
+        """NestedSubsets with the subsets of `SIZES` and all sources only."""
         n_free = 1 - int(bool(Needs(self.prices).paid(self.columns[0]).size))
         numbers = [*range(n_free), *(size - 1 + n_free for size in _sizes(len(self.columns) - n_free))]
-        return Chain(self.prices, tuple(self.columns[k] for k in numbers))
+        return NestedSubsets(self.prices, tuple(self.columns[k] for k in numbers))
 
 
 def _sizes(most: int) -> list[int]:
@@ -95,15 +95,17 @@ def _sizes(most: int) -> list[int]:
     return [*(size for size in sizes if size < most), *([most] if most else [])]
 
 
-def eliminate(prices: CostTable, train: LabelledRows, val: LabelledRows, boosting: Boosting) -> Chain:
+def eliminate(
+    prices: CostTable, train: LabelledRows, val: LabelledRows, parameters: BoostingParameters
+) -> NestedSubsets:
     """Remove sources one by one: each time the one with the least loss per price saved.
 
     While there are many, the loss is estimated by the gains of a model trained on `train`. Among the
     last ten, each removal is tried, and the log loss on `val` decides.
     """
-    needs, trials = Needs(prices), _Trials(train, val, boosting.short(train))
+    needs, trials = Needs(prices), _Trials(train, val, parameters.short(train))
     columns: Index = np.arange(prices.n_features)
-    chain = [columns]
+    subsets = [columns]
     while (sources := needs.paid(columns)).size:
         if sources.size > LAST:
             score, n_removed = _by_gains(needs, trials, columns, sources), int(SHARE * sources.size)
@@ -114,8 +116,8 @@ def eliminate(prices: CostTable, train: LabelledRows, val: LabelledRows, boostin
         for source in order[:n_removed]:
             for smaller in _removals(needs, columns, int(source), order):
                 columns = smaller
-                chain.append(columns)
-    return Chain(prices, tuple(each for each in reversed(chain) if each.size))
+                subsets.append(columns)
+    return NestedSubsets(prices, tuple(each for each in reversed(subsets) if each.size))
 
 
 def _removals(needs: Needs, columns: Index, source: int, order: Index) -> list[Index]:
@@ -148,8 +150,8 @@ def _by_trials(needs: Needs, trials: _Trials, columns: Index, sources: Index) ->
 class _Trials:
     """Short models on sets of columns; the loss of each set is computed once."""
 
-    def __init__(self, train: LabelledRows, val: LabelledRows, boosting: Boosting) -> None:
-        self._train, self._val, self._boosting = train, val, boosting
+    def __init__(self, train: LabelledRows, val: LabelledRows, parameters: BoostingParameters) -> None:
+        self._train, self._val, self._boosting = train, val, parameters
         self._known: dict[bytes, float] = {}
 
     def gains(self, columns: Index) -> NDArray[np.float64]:

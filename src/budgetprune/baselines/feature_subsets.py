@@ -62,4 +62,4 @@ class FeatureSubsets(NestedEstimator):
         k = best_within(price, accuracy, self.budget)
         self.subset_ = self.subsets_[k]
         self.cost_ = self.subset_.price
-        self._chosen = self._staged([k], [-np.inf])
+        self._chosen = self._cascade_model([k], [-np.inf])

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_array, check_random_state
 
-from budgetprune.baselines.base import PricedBoosting, PricedForestClassifier
-from budgetprune.baselines.binning import MOST_BINS
-from budgetprune.baselines.greedy_miser_rounds import Boosting, boost
+from budgetprune.baselines.base import AcceptsMissingValues, PricedBoosting, PricedForestClassifier
+from budgetprune.baselines.binning import MAX_BINS
+from budgetprune.baselines.greedy_miser_rounds import BoostingProblem, boost
 from budgetprune.baselines.grower_forest import TrainingRows, find_classes, training_rows
-from budgetprune.baselines.grower_parameters import tree_limits, whole_number
-from budgetprune.baselines.grower_splits import SQUARED, Aim
+from budgetprune.baselines.grower_parameters import positive_rate, tree_limits, whole_number
+from budgetprune.baselines.grower_splits import SQUARED, SplitCriterion
 from budgetprune.errors import InvalidInputError
 from budgetprune.problem.checks import at_least_zero
 
@@ -22,7 +22,7 @@ from budgetprune.problem.checks import at_least_zero
 _LEAST_SHARE = 1e-9
 
 
-class _Miser(PricedBoosting, BaseEstimator):  # type: ignore[misc]
+class _GreedyMiser(AcceptsMissingValues, PricedBoosting, BaseEstimator):  # type: ignore[misc]
     """Base class of the classifier and the regressor."""
 
     def __init__(
@@ -33,7 +33,7 @@ class _Miser(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         max_depth: int | None = 4,
         cost_weight: float = 0.0,
         costs: Any = None,
-        max_bins: int = MOST_BINS,
+        max_bins: int = MAX_BINS,
         min_samples_leaf: int = 1,
         random_state: Any = None,
     ) -> None:
@@ -46,11 +46,6 @@ class _Miser(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         self.min_samples_leaf = min_samples_leaf
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees, round by round.
 
@@ -60,16 +55,12 @@ class _Miser(PricedBoosting, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like, optional
         """
         n_rounds = whole_number("n_estimators", self.n_estimators, 1)
-        max_bins = whole_number("max_bins", self.max_bins, 2, MOST_BINS)
-        learning_rate = at_least_zero(self.learning_rate, "learning_rate")
-        if learning_rate == 0:
-            raise InvalidInputError(
-                "learning_rate is 0, and nothing would be learned; give a number above 0."
-            )
+        max_bins = whole_number("max_bins", self.max_bins, 2, MAX_BINS)
+        learning_rate = positive_rate(self.learning_rate)
         cost_weight = at_least_zero(self.cost_weight, "cost_weight")
         max_depth, min_samples_leaf = tree_limits(self)
         rows = training_rows(self, X, y, sample_weight)
-        aim = Aim(
+        criterion = SplitCriterion(
             measure=SQUARED,
             is_expected=True,
             threshold=0.0,
@@ -79,17 +70,17 @@ class _Miser(PricedBoosting, BaseEstimator):  # type: ignore[misc]
             min_samples_leaf=min_samples_leaf,
         )
         costs = self._resolve_costs()
-        boosting = self._begin(rows)
+        problem = self._boosting_problem(rows)
         random = check_random_state(self.random_state)
-        self._take(boost(boosting, rows, costs, aim, max_bins, learning_rate, n_rounds, random))
+        self._store(boost(problem, rows, costs, criterion, max_bins, learning_rate, n_rounds, random))
         return self
 
-    def _begin(self, rows: TrainingRows) -> Boosting:
+    def _boosting_problem(self, rows: TrainingRows) -> BoostingProblem:
         """Return the loss, the targets and the initial scores."""
         raise NotImplementedError
 
 
-class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ignore[misc]
+class GreedyMiser(ClassifierMixin, PricedForestClassifier, _GreedyMiser):  # type: ignore[misc]
     """Boosted shallow trees with logistic loss; splits are charged for new features.
 
     Each tree approximates the gradient: the class, 1 or 0, minus its probability. A split must lower the
@@ -139,7 +130,7 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ign
     Xu, Weinberger and Chapelle, *The Greedy Miser: Learning under Test-time Budgets* (ICML 2012).
     """
 
-    def _begin(self, rows: TrainingRows) -> Boosting:
+    def _boosting_problem(self, rows: TrainingRows) -> BoostingProblem:
         classes, label = find_classes(rows.y)
         share = np.bincount(label, rows.weight) / (label.size if rows.weight is None else rows.weight.sum())
         if np.count_nonzero(share) < 2:
@@ -150,15 +141,15 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _Miser):  # type: ign
         log_share = np.log(np.maximum(share, _LEAST_SHARE))
         loss = "logistic" if classes.size == 2 else "softmax"
         base = log_share[1:] - log_share[:1] if loss == "logistic" else log_share
-        return Boosting(loss, label, base, classes)
+        return BoostingProblem(loss, label, base, classes)
 
 
-class GreedyMiserRegressor(RegressorMixin, _Miser):  # type: ignore[misc]
+class GreedyMiserRegressor(RegressorMixin, _GreedyMiser):  # type: ignore[misc]
     """Boosted shallow trees with squared loss; splits are charged for new features.
 
     Parameters and attributes are as for `GreedyMiser`, but trees approximate the residuals of a target.
     """
 
-    def _begin(self, rows: TrainingRows) -> Boosting:
+    def _boosting_problem(self, rows: TrainingRows) -> BoostingProblem:
         target: NDArray[Any] = check_array(rows.y, ensure_2d=False, dtype=np.float64, input_name="y")
-        return Boosting("squared", target, np.array([np.average(target, weights=rows.weight)]), None)
+        return BoostingProblem("squared", target, np.array([np.average(target, weights=rows.weight)]), None)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from budgetprune.baselines.binning import Bins, find_bins
 from budgetprune.baselines.grower import GrownTree, Sample, grow_tree
-from budgetprune.baselines.grower_forest import TrainingRows, plant_grown
+from budgetprune.baselines.grower_forest import TrainingRows, combine_trees
 from budgetprune.baselines.grower_node import Prices
-from budgetprune.baselines.grower_splits import Aim
+from budgetprune.baselines.grower_splits import SplitCriterion
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 from budgetprune.forest.checks import LABEL_RULES
@@ -26,7 +26,7 @@ _LEAST_CURVATURE = 1e-6
 _NO_TABLE = np.empty(0)
 
 
-class Boosting(NamedTuple):
+class BoostingProblem(NamedTuple):
     """Boosting problem: loss, targets and initial scores.
 
     Attributes
@@ -61,67 +61,69 @@ class Steps(NamedTuple):
 
 
 def boost(
-    boosting: Boosting,
+    problem: BoostingProblem,
     rows: TrainingRows,
     costs: CostTable,
-    aim: Aim,
+    criterion: SplitCriterion,
     max_bins: int,
     learning_rate: float,
     n_rounds: int,
     random: np.random.RandomState,
 ) -> Forest:
     """Grow one tree per output and round, each on the residuals of all earlier rounds."""
-    n_outputs = boosting.base.size
+    n_outputs = problem.base.size
     steps = Steps(learning_rate, n_outputs)
-    X, target, weight = rows.X, boosting.target, np.ones(len(rows.X))
+    X, target, weight = rows.X, problem.target, np.ones(len(rows.X))
     if rows.weight is not None:
         counts = rows.weight > 0
         X, target, weight = X[counts], target[counts], rows.weight[counts]
     bins, prices = find_bins(X, max_bins), Prices.of(costs)
-    scores = np.tile(boosting.base, (weight.size, 1))
+    scores = np.tile(problem.base, (weight.size, 1))
     trees: list[GrownTree] = []
     at_leaves: list[NDArray[np.float64]] = []  # curvature of the loss, per tree
     for _ in range(n_rounds):
-        slope = find_loss(boosting.loss).derivatives(scores, target)
+        slope = find_loss(problem.loss).derivatives(scores, target)
         for k in range(n_outputs):
             sample = Sample.of_target(-slope.gradient[:, k], weight)
-            tree = grow_tree(bins, sample, prices, aim, _NO_TABLE, random.randint(1, np.iinfo(np.int32).max))
+            tree = grow_tree(
+                bins, sample, prices, criterion, _NO_TABLE, random.randint(1, np.iinfo(np.int32).max)
+            )
             of_rows = weight * slope.curvature[:, k]
             curvature = np.bincount(tree.leaf, of_rows, tree.feature.size).astype(np.float64, copy=False)
             scores[:, k] += steps.of(tree.sums, curvature)[tree.leaf]
             trees.append(tree.without_rows())
             at_leaves.append(curvature)
-    forest, sums = _planted(boosting, trees, np.concatenate(at_leaves), bins, steps)
+    forest, sums = _forest_of(problem, trees, np.concatenate(at_leaves), bins, steps)
     return replace(forest, split_gain=split_gains(forest, sums) / weight.sum())
 
 
-def _planted(
-    boosting: Boosting,
+def _forest_of(
+    problem: BoostingProblem,
     trees: list[GrownTree],
     at_leaves: NDArray[np.float64],
     bins: Bins,
     steps: Steps,
 ) -> tuple[Forest, NewtonSums]:
     """Make a forest of the trees, and sum the derivatives of the loss at all of its nodes."""
-    planted = plant_grown(trees, bins)
-    sums = planted.table["sums"]
-    curvature = sum_of_leaves(planted.fields["right"], at_leaves[planted.order])
-    n_outputs = boosting.base.size
-    link: Any = find_loss(boosting.loss).link
+    combined = combine_trees(trees, bins)
+    sums = combined.table["sums"]
+    curvature = sum_of_leaves(combined.fields["right"], at_leaves[combined.order])
+    n_outputs = problem.base.size
+    link: Any = find_loss(problem.loss).link
     label_rule: Any = LABEL_RULES[link][0]
     forest = Forest(
-        **planted.fields,
+        **combined.fields,
         value=steps.of(sums, curvature)[:, np.newaxis],
         weight=sums[:, 0],
         class_weight=None,
         tree_output=np.tile(np.arange(n_outputs), len(trees) // n_outputs),
         tree_round=np.repeat(np.arange(len(trees) // n_outputs), n_outputs),
-        base=boosting.base,
+        base=problem.base,
         divisor=1.0,
-        loss=boosting.loss,
+        loss=problem.loss,
         link=link,
         label_rule=label_rule,
-        classes=boosting.classes,
+        classes=problem.classes,
         origin=None,
     )
     return forest, NewtonSums(-sums[:, 1:], curvature[:, np.newaxis])

@@ -55,7 +55,7 @@ def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> Pruni
     forest, walk = problem.forest, walk_by_source(problem)
     costs, n_words = problem.costs, -(-problem.n_sources // _BITS)
     paths = sources_on_path(forest.parent, forest.feature, costs.needs_start, costs.needs, n_words)
-    most_noise = _ROUNDING * max(problem.scale, np.finfo(np.float64).tiny)
+    rounding = _ROUNDING * max(problem.scale, np.finfo(np.float64).tiny)
     keep = forest.is_split.copy()
     until = keep.astype(np.int64)
     removed: list[str] = []
@@ -65,7 +65,7 @@ def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> Pruni
             break
         saved = _cost_saved(problem, walk, alive, paths)
         added = _error_added(problem, keep, alive)
-        s = _best_source(saved, added, problem.use_source[alive], most_noise)
+        s = _best_source(saved, added, problem.use_source[alive], rounding)
         is_needed = (paths[s // _BITS] >> np.uint64(s % _BITS)) & np.uint64(1)
         keep &= is_needed == 0
         until += keep
@@ -152,7 +152,7 @@ class GreedyPrune(GrownForest):
         else:
             adds = error > error[0] + _ROUNDING * problem.scale
             self.n_steps_ = int(np.argmax(adds)) - 1 if adds.any() else len(self.curve_) - 1
-        self._take(self.curve_.forest(self.n_steps_))
+        self._store(self.curve_.forest(self.n_steps_))
         return self
 
 
@@ -160,11 +160,11 @@ class GreedyPrune(GrownForest):
 
 
 def _best_source(
-    saved: NDArray[np.float64], added: NDArray[np.float64], sources: NDArray[np.int32], most_noise: float
+    saved: NDArray[np.float64], added: NDArray[np.float64], sources: NDArray[np.int32], rounding: float
 ) -> int:
     """Select the best of the sources left; the first one on ties."""
     left = np.unique(sources)
-    free = left[added[left] <= most_noise]
+    free = left[added[left] <= rounding]
     if free.size:
         return int(free[np.argmax(saved[free])])
     return int(left[np.argmax(saved[left] / added[left])])
@@ -259,9 +259,9 @@ def cost_of_source_saved(
     pays = np.zeros(n_rows, dtype=np.bool_)
     for k in uses_of_source(walk, s):
         if alive[k]:
-            way = path[walk.use_node[k]]
+            sources = path[walk.use_node[k]]
             for i in rows_of_use(walk, k):
-                common[i] &= way
+                common[i] &= sources
                 pays[i] = True
     # Nearly always `s` itself is the only common source, so it is handled before the loop over bits.
     own = np.uint64(1) << np.uint64(s - first) if first <= s < first + _BITS else np.uint64(0)

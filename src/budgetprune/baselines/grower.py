@@ -15,12 +15,12 @@ from budgetprune.baselines.binning import MISSING, Bins
 from budgetprune.baselines.grower_node import (
     NodeRows,
     Prices,
-    add_up,
     find_split,
-    new_space,
+    new_workspace,
     pay,
+    sum_rows,
 )
-from budgetprune.baselines.grower_splits import ENTROPY, SQUARED, Aim
+from budgetprune.baselines.grower_splits import ENTROPY, SQUARED, SplitCriterion
 from budgetprune.problem.rows import partition_node
 from budgetprune.utils.jit import njit
 
@@ -96,13 +96,13 @@ class GrownTree(NamedTuple):
         return self._replace(leaf=_NO_ROWS)
 
 
-def logarithms(weight: NDArray[np.float64], aim: Aim) -> NDArray[np.float64]:
+def logarithms(weight: NDArray[np.float64], criterion: SplitCriterion) -> NDArray[np.float64]:
     """Tabulate x log2 x for all sums of weights, if the measure is entropy and weights are integers.
 
     Otherwise the table is empty.
     """
     total = weight.sum()
-    if aim.measure != ENTROPY or total > _LARGEST_TABLE or not np.array_equal(weight, np.rint(weight)):
+    if criterion.measure != ENTROPY or total > _LARGEST_TABLE or not np.array_equal(weight, np.rint(weight)):
         return np.empty(0)
     x = np.arange(total + 1)
     table: NDArray[np.float64] = x * np.log2(np.maximum(x, 1))
@@ -111,7 +111,12 @@ def logarithms(weight: NDArray[np.float64], aim: Aim) -> NDArray[np.float64]:
 
 @njit(cache=True, nogil=True)
 def grow_tree(
-    bins: Bins, sample: Sample, prices: Prices, aim: Aim, table: NDArray[np.float64], seed: int
+    bins: Bins,
+    sample: Sample,
+    prices: Prices,
+    criterion: SplitCriterion,
+    table: NDArray[np.float64],
+    seed: int,
 ) -> GrownTree:
     """Grow one tree, level by level.
 
@@ -124,7 +129,7 @@ def grow_tree(
     bins : Bins
     sample : Sample
     prices : Prices
-    aim : Aim
+    criterion : SplitCriterion
     table : from `logarithms`
     seed : int above 0 and below 2**31
         Seed of the order of features: on ties, the first split found is used.
@@ -137,8 +142,8 @@ def grow_tree(
     went_right = np.empty_like(rows)
 
     most_nodes = 2 * rows.size - 1
-    if aim.max_depth < 30:
-        most_nodes = min(most_nodes, 2 ** (aim.max_depth + 1) - 1)
+    if criterion.max_depth < 30:
+        most_nodes = min(most_nodes, 2 ** (criterion.max_depth + 1) - 1)
     feature = np.full(most_nodes, -1, dtype=np.int32)
     last_bin = np.full(most_nodes, -1, dtype=np.int32)
     missing_left = np.zeros(most_nodes, dtype=np.bool_)
@@ -148,7 +153,7 @@ def grow_tree(
     sums = np.zeros((most_nodes, sample.n_sums))
     leaf = np.full(sample.weight.size, -1, dtype=np.int32)
 
-    space = new_space(bins.n_bins.size, sample.n_sums)
+    workspace = new_workspace(bins.n_bins.size, sample.n_sums)
     tree_weight = sample.weight[rows].sum()
     state = (seed * 2654435761) & 0xFFFFFFFF  # odd, so never 0; mixes the bits of small seeds
     start[0], stop[0] = 0, rows.size
@@ -162,9 +167,11 @@ def grow_tree(
             else:
                 target[q] = sample.weighted_target[rows[q]]
         node = NodeRows(rows[begin:end], label[begin:end], target[begin:end], weight[begin:end])
-        add_up(sums[h], node, aim.measure)
-        if depth[h] < aim.max_depth and end - begin >= 2 * aim.min_samples_leaf:
-            split, state = find_split(node, sums[h], tree_weight, bins, prices, aim, table, space, state)
+        sum_rows(sums[h], node, criterion.measure)
+        if depth[h] < criterion.max_depth and end - begin >= 2 * criterion.min_samples_leaf:
+            split, state = find_split(
+                node, sums[h], tree_weight, bins, prices, criterion, table, workspace, state
+            )
             if split.feature >= 0:
                 code = bins.code[split.feature]
                 for q in range(begin, end):
@@ -177,7 +184,7 @@ def grow_tree(
                 start[n_nodes + 1], stop[n_nodes + 1] = middle, end
                 depth[n_nodes : n_nodes + 2] = depth[h] + 1
                 n_nodes += 2
-                if aim.measure == SQUARED:
+                if criterion.measure == SQUARED:
                     pay(split.feature, prices)
         if feature[h] < 0:
             for q in range(begin, end):

@@ -63,7 +63,7 @@ def find_several_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int3
     return classes, label
 
 
-def plant_grown(trees: list[GrownTree], bins: Bins) -> Planted:
+def combine_trees(trees: list[GrownTree], bins: Bins) -> Planted:
     """Concatenate grown trees, each in pre-order, with thresholds and children of their splits.
 
     The table has the `sums` of each node.

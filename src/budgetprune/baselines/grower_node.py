@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from budgetprune.baselines.binning import MISSING, Bins
 from budgetprune.baselines.grower_splits import (
     SQUARED,
-    Aim,
+    SplitCriterion,
     before_split,
     best_edge,
     is_cheaper,
@@ -35,7 +35,7 @@ class Prices(NamedTuple):
 
 
 @njit(cache=True)
-def open_price(k: int, prices: Prices) -> float:
+def unpaid_price(k: int, prices: Prices) -> float:
     """Sum the prices of the sources that feature `k` needs and that are not paid for."""
     total = 0.0
     for j in range(prices.needs_start[k], prices.needs_start[k + 1]):
@@ -73,7 +73,7 @@ class NodeRows(NamedTuple):
 
 
 @njit(cache=True)
-def add_up(total: NDArray[np.float64], node: NodeRows, measure: int) -> None:
+def sum_rows(total: NDArray[np.float64], node: NodeRows, measure: int) -> None:
     """Compute the sums of a node from its rows; absent classes have exactly 0."""
     for q in range(node.rows.size):
         if measure == SQUARED:
@@ -119,7 +119,7 @@ def draw(state: int, n: int) -> tuple[int, int]:
     return state % n, state
 
 
-class Space(NamedTuple):
+class Workspace(NamedTuple):
     """Work arrays that all nodes of a tree reuse: one histogram, and sums of two children."""
 
     n_rows: NDArray[np.int64]
@@ -130,9 +130,9 @@ class Space(NamedTuple):
 
 
 @njit(cache=True)
-def new_space(n_features: int, n_sums: int) -> Space:
+def new_workspace(n_features: int, n_sums: int) -> Workspace:
     """Allocate work arrays for histograms of `n_sums` sums."""
-    return Space(
+    return Workspace(
         np.empty(MISSING + 1, dtype=np.int64),
         np.empty((MISSING + 1, n_sums)),
         np.empty(n_sums),
@@ -156,9 +156,9 @@ def find_split(
     tree_weight: float,
     bins: Bins,
     prices: Prices,
-    aim: Aim,
+    criterion: SplitCriterion,
     table: NDArray[np.float64],
-    space: Space,
+    workspace: Workspace,
     state: int,
 ) -> tuple[Split, int]:
     """Find the split of least cost per decrease of impurity, or of largest net decrease of squared loss.
@@ -167,8 +167,8 @@ def find_split(
     ----------
     node, total : the node's rows, and their sums
     tree_weight : weight of all rows of the tree
-    bins, prices, aim, table : as in `grow_tree`
-    space : Space
+    bins, prices, criterion, table : as in `grow_tree`
+    workspace : Workspace
     state : of the generator that shuffles features
 
     Returns
@@ -176,48 +176,48 @@ def find_split(
     split, state
     """
     best, best_price, best_decrease = Split(-1, -1, False), 0.0, 0.0
-    before = before_split(total, aim, table)
-    if aim.measure != SQUARED and before == 0.0:
+    before = before_split(total, criterion, table)
+    if criterion.measure != SQUARED and before == 0.0:
         return best, state
     has_choice = False  # at least one feature that can be split must be tried
-    for j in range(space.order.size):
-        if j >= aim.max_features and has_choice:
+    for j in range(workspace.order.size):
+        if j >= criterion.max_features and has_choice:
             break
-        drawn, state = draw(state, space.order.size - j)
-        k = space.order[j + drawn]
-        space.order[j + drawn], space.order[j] = space.order[j], k
-        if aim.measure == SQUARED:
-            fill_target(space.n_rows, space.histogram, bins.code[k], node)
+        drawn, state = draw(state, workspace.order.size - j)
+        k = workspace.order[j + drawn]
+        workspace.order[j + drawn], workspace.order[j] = workspace.order[j], k
+        if criterion.measure == SQUARED:
+            fill_target(workspace.n_rows, workspace.histogram, bins.code[k], node)
         else:
-            fill_classes(space.n_rows, space.histogram, bins.code[k], node)
+            fill_classes(workspace.n_rows, workspace.histogram, bins.code[k], node)
         edge = best_edge(
-            space.n_rows,
-            space.histogram,
+            workspace.n_rows,
+            workspace.histogram,
             bins.n_bins[k],
             node.rows.size,
             total,
-            space.left,
-            space.right,
-            aim,
+            workspace.left,
+            workspace.right,
+            criterion,
             table,
         )
         if edge.bin < 0:
             continue
         has_choice = True
         decrease = before - edge.after
-        if decrease <= least_decrease(before, edge.after, aim):
+        if decrease <= least_decrease(before, edge.after, criterion):
             continue
-        price = open_price(k, prices)
-        if aim.measure == SQUARED:
+        price = unpaid_price(k, prices)
+        if criterion.measure == SQUARED:
             # The decrease is net of the price already; otherwise all features compare equally.
-            decrease, price = decrease / tree_weight - aim.cost_weight * price, 0.0
+            decrease, price = decrease / tree_weight - criterion.cost_weight * price, 0.0
             if decrease <= 0.0:
                 continue
         if best.feature < 0 or is_cheaper(price, decrease, best_price, best_decrease):
             missing_left = edge.missing_left
-            if space.n_rows[MISSING] == 0:  # missing values at prediction go with the majority
-                weight = space.histogram[: edge.bin + 1]  # of classes, or in the first column
-                left = weight[:, 0].sum() if aim.measure == SQUARED else weight.sum()
+            if workspace.n_rows[MISSING] == 0:  # missing values at prediction go with the majority
+                weight = workspace.histogram[: edge.bin + 1]  # of classes, or in the first column
+                left = weight[:, 0].sum() if criterion.measure == SQUARED else weight.sum()
                 missing_left = 2 * left >= node.weight.sum()
             best, best_price, best_decrease = Split(k, edge.bin, missing_left), price, decrease
     return best, state

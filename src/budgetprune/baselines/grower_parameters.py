@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.problem.checks import at_least_zero
 
 _ANY_DEPTH = np.iinfo(np.int32).max
 
@@ -19,6 +20,14 @@ def whole_number(name: str, value: Any, least: int, most: int | None = None) -> 
         return int(value)
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
     raise InvalidInputError(f"{name} must be a whole number {bounds}, not {value!r}.")
+
+
+def positive_rate(learning_rate: Any) -> float:
+    """Validate a learning rate: a number above 0."""
+    rate = at_least_zero(learning_rate, "learning_rate")
+    if rate == 0:
+        raise InvalidInputError("learning_rate is 0, so trees would change nothing; give a number above 0.")
+    return rate
 
 
 def tree_limits(estimator: Any) -> tuple[int, int]:

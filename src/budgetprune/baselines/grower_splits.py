@@ -20,7 +20,7 @@ ENTROPY, PAIRS, SQUARED = 0, 1, 2
 ROUNDING = 1e-12
 
 
-class Aim(NamedTuple):
+class SplitCriterion(NamedTuple):
     """Split criterion and stopping conditions.
 
     Attributes
@@ -79,12 +79,12 @@ def pairs(weight: NDArray[np.float64], threshold: float) -> float:
 
 
 @njit(cache=True)
-def impurity(weight: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]) -> float:
+def impurity(weight: NDArray[np.float64], criterion: SplitCriterion, table: NDArray[np.float64]) -> float:
     """F(S) of a node: threshold-Pairs, or the entropy set to zero below the threshold."""
-    if aim.measure == PAIRS:
-        return pairs(weight, aim.threshold)
+    if criterion.measure == PAIRS:
+        return pairs(weight, criterion.threshold)
     own = entropy(weight, table)
-    return own if own >= aim.threshold - ROUNDING else 0.0
+    return own if own >= criterion.threshold - ROUNDING else 0.0
 
 
 @njit(cache=True)
@@ -94,29 +94,32 @@ def squared_loss(sums: NDArray[np.float64]) -> float:
 
 
 @njit(cache=True)
-def before_split(total: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]) -> float:
+def before_split(total: NDArray[np.float64], criterion: SplitCriterion, table: NDArray[np.float64]) -> float:
     """Impurity or squared loss of a node as a leaf."""
-    return squared_loss(total) if aim.measure == SQUARED else impurity(total, aim, table)
+    return squared_loss(total) if criterion.measure == SQUARED else impurity(total, criterion, table)
 
 
 @njit(cache=True)
 def after_split(
-    left: NDArray[np.float64], right: NDArray[np.float64], aim: Aim, table: NDArray[np.float64]
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    criterion: SplitCriterion,
+    table: NDArray[np.float64],
 ) -> float:
     """Impurity or squared loss after a split: both children together, or the worse of them."""
-    if aim.measure == SQUARED:
+    if criterion.measure == SQUARED:
         return squared_loss(left) + squared_loss(right)
-    of_left, of_right = impurity(left, aim, table), impurity(right, aim, table)
-    if not aim.is_expected:
+    of_left, of_right = impurity(left, criterion, table), impurity(right, criterion, table)
+    if not criterion.is_expected:
         return max(of_left, of_right)
     weight_left, weight_right = left.sum(), right.sum()
     return float((weight_left * of_left + weight_right * of_right) / (weight_left + weight_right))
 
 
 @njit(cache=True)
-def least_decrease(before: float, after: float, aim: Aim) -> float:
+def least_decrease(before: float, after: float, criterion: SplitCriterion) -> float:
     """Largest decrease attributable to rounding: absolute for entropies, relative for others."""
-    return ROUNDING * (1.0 if aim.measure == ENTROPY else max(abs(before), abs(after)))
+    return ROUNDING * (1.0 if criterion.measure == ENTROPY else max(abs(before), abs(after)))
 
 
 class Edge(NamedTuple):
@@ -136,7 +139,7 @@ def best_edge(
     total: NDArray[np.float64],
     left: NDArray[np.float64],
     right: NDArray[np.float64],
-    aim: Aim,
+    criterion: SplitCriterion,
     table: NDArray[np.float64],
 ) -> Edge:
     """Find the best edge between nonempty bins, with missing values, if any, on either side.
@@ -147,7 +150,7 @@ def best_edge(
     n_bins : bins that are not of missing values
     n_rows, total : rows of the node, and their sums
     left, right : work arrays for the sums of the children
-    aim, table : as in `grow_tree`
+    criterion, table : as in `grow_tree`
     """
     n_missing = count[MISSING]
     best = Edge(-1, False, np.inf)
@@ -162,10 +165,10 @@ def best_edge(
             is_end = b == n_bins  # all present values on the left, missing ones on the right
             if not is_end and count[b] == 0:
                 continue
-            if last >= 0 and aim.min_samples_leaf <= n_left <= n_rows - aim.min_samples_leaf:
+            if last >= 0 and criterion.min_samples_leaf <= n_left <= n_rows - criterion.min_samples_leaf:
                 for c in range(total.size):
                     right[c] = total[c] - left[c]
-                after = after_split(left, right, aim, table)
+                after = after_split(left, right, criterion, table)
                 if after < best.after:
                     # If the bins between are empty, take the middle one.
                     best = Edge(n_bins - 1 if is_end else (last + b) // 2, missing_left, after)

@@ -49,7 +49,7 @@ class GrownForest(PricedForestClassifier, MetaEstimatorMixin, BaseEstimator):  #
     def __sklearn_tags__(self) -> Any:
         tags, model = super().__sklearn_tags__(), self._inner()
         if isinstance(model, type) or not hasattr(model, "__sklearn_tags__"):
-            return tags  # it is refused as soon as it is used
+            return tags  # `fit` raises
         inner = get_tags(model)
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags

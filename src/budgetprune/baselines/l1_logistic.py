@@ -18,13 +18,13 @@ from budgetprune.utils.jit import njit
 
 Floats = NDArray[np.float64]
 
-_N_SWEEPS = 10  # over the coefficients, within a step
-_MOST_CHANGES = 10  # of sign, per coefficient and step
+_N_SWEEPS = 10  # sweeps over the coefficients within a step
+_MOST_CHANGES = 10  # sign changes per coefficient and step
 _CURVATURE = 1e-10  # added to the second derivatives, as a fraction: where classes are separable, they vanish
-_DECREASE = 1e-4  # of what a step promises, the part that it has to keep
-_LEAST_SHARE = 1e-12  # of a class that has no weight: logarithms must be finite
-_ROUNDING = 1e-14  # of the objective
-_SHORTEST = 1e-10  # step
+_DECREASE = 1e-4  # required decrease, as a fraction of the predicted one (Armijo)
+_LEAST_SHARE = 1e-12  # of a class without weight, so that logarithms are finite
+_ROUNDING = 1e-14  # relative rounding error of the objective
+_SHORTEST = 1e-10  # shortest step that the line search tries
 
 
 class Fit(NamedTuple):
@@ -75,8 +75,8 @@ def fit_l1_logistic(
         other = best_of_quadratic(hessian, gradient[moves], coef[moves], strength[moves], 0.1 * accuracy)
         step = np.zeros_like(coef)
         step[moves] = other - coef[moves]
-        promise = gradient @ step + strength @ (np.abs(coef + step) - np.abs(coef))
-        if -promise <= _ROUNDING * value:  # too small to change the objective
+        predicted = gradient @ step + strength @ (np.abs(coef + step) - np.abs(coef))
+        if -predicted <= _ROUNDING * value:  # too small to change the objective
             coef[moves] = other
             return Fit(coef[:-1], float(coef[-1]), n_iter, True)
         direction, length = some @ step[moves], 1.0
@@ -85,7 +85,7 @@ def fit_l1_logistic(
             new = np.copy(coef)
             new[moves] = other if length == 1.0 else coef[moves] + length * step[moves]
             new_value = _objective(score + length * direction, sign, weight, new, strength)
-            if new_value <= value + _DECREASE * length * promise:
+            if new_value <= value + _DECREASE * length * predicted:
                 coef, value, score = new, new_value, score + length * direction
                 break
             length /= 2
@@ -117,29 +117,29 @@ def best_of_quadratic(
     zero coefficients are added one by one. (With correlated columns, coordinate descent converges too
     slowly; a few sweeps only provide the starting point.)
     """
-    best = swept(hessian, gradient, coef, strength, _N_SWEEPS)
+    best = coordinate_descent(hessian, gradient, coef, strength, _N_SWEEPS)
     slope = gradient + hessian @ (best - coef)
     is_free = strength == 0
     sign = np.sign(best)
     for _ in range(_MOST_CHANGES * best.size):
         on = np.flatnonzero((sign != 0) | is_free)
-        push = slope[on] + strength[on] * sign[on]
-        if np.abs(push).max(initial=0.0) > accuracy:
+        gradient_on = slope[on] + strength[on] * sign[on]
+        if np.abs(gradient_on).max(initial=0.0) > accuracy:
             move = np.zeros_like(best)
-            move[on] = -solve(hessian[np.ix_(on, on)], push, assume_a="pos")
-            best = _along(best, move, slope, hessian, strength)
+            move[on] = -solve(hessian[np.ix_(on, on)], gradient_on, assume_a="pos")
+            best = _move(best, move, slope, hessian, strength)
             sign = np.sign(best)
             slope = gradient + hessian @ (best - coef)
             continue
-        wish = np.where(sign == 0, np.abs(slope) - strength, 0.0)
-        k = int(np.argmax(wish))
-        if wish[k] <= accuracy:
+        violation = np.where(sign == 0, np.abs(slope) - strength, 0.0)
+        k = int(np.argmax(violation))
+        if violation[k] <= accuracy:
             break
         sign[k] = -np.sign(slope[k])
     return best
 
 
-def _along(best: Floats, move: Floats, slope: Floats, hessian: Floats, strength: Floats) -> Floats:
+def _move(best: Floats, move: Floats, slope: Floats, hessian: Floats, strength: Floats) -> Floats:
     """Move to the end of a segment, or to the best point on it where a coefficient becomes 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = -best / move
@@ -152,7 +152,9 @@ def _along(best: Floats, move: Floats, slope: Floats, hessian: Floats, strength:
 
 
 @njit(cache=True)
-def swept(hessian: Floats, gradient: Floats, coef: Floats, strength: Floats, n_sweeps: int) -> Floats:
+def coordinate_descent(
+    hessian: Floats, gradient: Floats, coef: Floats, strength: Floats, n_sweeps: int
+) -> Floats:
     """Run a few sweeps of coordinate descent."""
     best = coef.copy()
     slope = gradient.copy()

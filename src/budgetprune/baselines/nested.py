@@ -14,15 +14,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from budgetprune.baselines.base import Priced
+from budgetprune.baselines.base import AcceptsMissingValues, Priced
 from budgetprune.baselines.cegb import import_lightgbm
 from budgetprune.baselines.elimination import Needs, eliminate
 from budgetprune.baselines.grower_forest import find_several_classes
-from budgetprune.baselines.grower_parameters import whole_number
-from budgetprune.baselines.subset_models import Boosting, StagedModel, SubsetModel, weigh_classes
+from budgetprune.baselines.grower_parameters import positive_rate, whole_number
+from budgetprune.baselines.subset_models import BoostingParameters, CascadeModel, SubsetModel, weigh_classes
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.checks import at_least_zero
 from budgetprune.selection import (
     Index,
     LabelledRows,
@@ -57,8 +56,8 @@ class Subset:
     accuracy: float
 
 
-class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[misc]
-    """Base class of `FeatureSubsets` and `Cascade`, whose `_choose` makes a `StagedModel`."""
+class NestedEstimator(AcceptsMissingValues, ClassifierMixin, Priced, BaseEstimator):  # type: ignore[misc]
+    """Base class of `FeatureSubsets` and `Cascade`, whose `_choose` makes a `CascadeModel`."""
 
     def __init__(
         self,
@@ -83,11 +82,6 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
-
     # --- Fitting --------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -106,23 +100,23 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
         prices = self._resolve_costs()
         params = dict(self.lightgbm_params or {})
         weight = weigh_classes(params.pop("class_weight", None), self.classes_[label])
-        boosting = Boosting(
+        parameters = BoostingParameters(
             self.num_leaves, self.n_estimators, self.learning_rate, self.random_state, self.n_jobs, params
         )
         rows = LabelledRows(X, label, weight)
-        train, val = self._divide(rows)
-        chain = eliminate(prices, train, val, boosting)
-        self.order_ = chain.order
-        columns = chain.thinned().columns
+        train, val = self._split(rows)
+        subsets = eliminate(prices, train, val, parameters)
+        self.order_ = subsets.order
+        columns = subsets.thinned().columns
         self._prices, self._acquired = prices, np.array([Needs(prices).acquired(each) for each in columns])
         self._refuse_too_small_budget()
-        tried = [boosting.train(train, each) for each in columns]
-        self._learn([model.probabilities(val.X) for model in tried], columns, val)
-        self._models = tuple(boosting.train(rows, each) for each in columns)
+        models = [parameters.train(train, each) for each in columns]
+        self._learn([model.probabilities(val.X) for model in models], columns, val)
+        self._models = tuple(parameters.train(rows, each) for each in columns)
         self._choose()
         return self
 
-    def _divide(self, rows: LabelledRows) -> tuple[LabelledRows, LabelledRows]:
+    def _split(self, rows: LabelledRows) -> tuple[LabelledRows, LabelledRows]:
         random = check_random_state(self.random_state)
         try:
             return split_rows(rows, self.validation_fraction, random, by_class=True)
@@ -154,8 +148,7 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
     def _check_parameters(self) -> None:
         whole_number("n_estimators", self.n_estimators, 1)
         whole_number("num_leaves", self.num_leaves, 2)
-        if at_least_zero(self.learning_rate, "learning_rate") == 0:
-            raise InvalidInputError("learning_rate is 0; it must be above that for trees to count.")
+        positive_rate(self.learning_rate)
         between_zero_and_one("validation_fraction", self.validation_fraction, ends=False)
         check_budget_parameter(self.budget)
         params = self.lightgbm_params
@@ -172,7 +165,7 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
     _prices: CostTable
     _acquired: NDArray[np.bool_]
     _models: tuple[SubsetModel, ...]
-    _chosen: StagedModel
+    _chosen: CascadeModel
 
     @abstractmethod
     def _choose(self) -> None:
@@ -206,8 +199,8 @@ class NestedEstimator(ClassifierMixin, Priced, BaseEstimator):  # type: ignore[m
                 f"{', '.join(map(repr, names))}, whose price is {price:g}; give a budget of at least that."
             )
 
-    def _staged(self, stages: Sequence[int], threshold: ArrayLike) -> StagedModel:
-        return StagedModel(
+    def _cascade_model(self, stages: Sequence[int], threshold: ArrayLike) -> CascadeModel:
+        return CascadeModel(
             self._prices,
             self._acquired[list(stages)],
             tuple(self._models[k] for k in stages),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetprune.baselines.curve import PruningCurve, check_forest_is_one
+from budgetprune.baselines.curve import PruningCurve, check_is_forest
 from budgetprune.baselines.grown import GrownForest
 from budgetprune.forest import Forest
 
@@ -27,7 +27,7 @@ def depth_curve(forest: Forest) -> PruningCurve:
         Its parameter is the number of levels removed: at point ``k``, trees have at most ``D - k``,
         where ``D`` is the depth of the deepest.
     """
-    check_forest_is_one(forest)
+    check_is_forest(forest)
     deepest = int(forest.depth.max())
     until = np.where(forest.is_split, deepest - forest.depth, 0)
     return PruningCurve(forest, np.arange(deepest + 1, dtype=np.float64), until)
@@ -57,5 +57,5 @@ class PlainForest(GrownForest):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PlainForest:
         """Grow the ensemble, unless it is frozen."""
         _, forest = self._grow(X, y, sample_weight)
-        self._take(forest)
+        self._store(forest)
         return self

@@ -124,8 +124,8 @@ class Stages:
             Rows to learn rules on, and rows to apply them to; every row is among the latter once.
         """
         stage = np.empty((lam.size, len(self.loss)), dtype=np.int16)
-        for makes, judged in parts:
-            stage[:, judged] = self.take(judged).stopped(self.take(makes).thresholds(lam))
+        for learned, applied in parts:
+            stage[:, applied] = self.take(applied).stopped(self.take(learned).thresholds(lam))
         return stage
 
 

@@ -22,7 +22,7 @@ LEAST_SHARE = 1e-9  # keeps logarithms of probabilities finite
 
 
 @dataclass(frozen=True)
-class Boosting:
+class BoostingParameters:
     """LightGBM training parameters; `others` has further ones by LightGBM's names."""
 
     num_leaves: int
@@ -47,7 +47,7 @@ class Boosting:
         fitted = train(model, _some_columns(rows.X, columns), rows.y, rows.weight)
         return SubsetModel(columns, fitted.booster_, self.n_estimators, self.n_jobs)
 
-    def short(self, rows: LabelledRows) -> Boosting:
+    def short(self, rows: LabelledRows) -> BoostingParameters:
         """Return parameters with fewer rounds, to compare columns; each round has one tree per class."""
         part = self.n_estimators // (4 if rows.y.max() == 1 else 8)
         return replace(self, n_estimators=min(self.n_estimators, max(10, part)))
@@ -109,7 +109,7 @@ def margin(share: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
-class StagedModel:
+class CascadeModel:
     """Models on nested columns; a row stops at the first model whose margin is large enough.
 
     Attributes

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import fetch_covtype
 
 from budgetprune.datasets.dataset import Arrays, Dataset, Folder, as_dataset
-from budgetprune.datasets.recipe import Recipe
+from budgetprune.datasets.loader import Loader
 
 _NAMES = (
     "Elevation",
@@ -49,7 +49,7 @@ def _fetch(data_home: Folder | None) -> Arrays:
     return {"X": X.astype(np.float32), "y": y.astype(np.int64), "feature_names": np.array(_NAMES)}
 
 
-_COVERTYPE = Recipe(
+_COVERTYPE = Loader(
     name="Covertype",
     file="covtype.npz",
     advice="On a machine that is online, load_covertype() makes the file.",

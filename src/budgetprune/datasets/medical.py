@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.datasets.dataset import TEST, TRAIN, Arrays, Dataset, Folder, as_dataset
-from budgetprune.datasets.files import damage
+from budgetprune.datasets.loader import Loader, UciFiles
 from budgetprune.datasets.prices import Price, published_costs
-from budgetprune.datasets.recipe import UCI, Recipe, download, read_files
 from budgetprune.errors import DatasetError
 
 # Prices of 1995 in Canadian dollars, donated by P. Turney to the UCI repository: price of a test alone,
@@ -46,9 +44,6 @@ _GROUP_NAMES = {"blood": "blood draw", "B": "thallium stress test", "C": "exerci
 _NO_GROUP = ("none", "")  # value in `groups` of a test without a group
 
 _DOLLARS = "prices in Canadian dollars of 1995"
-
-_THYROID_FILES = ("ann-train.data", "ann-test.data")
-_HEART_FILES = ("processed.cleveland.data",)
 
 
 def load_thyroid(data_home: Folder | None = None, download: bool = True) -> Dataset:
@@ -124,36 +119,12 @@ def _prices_in(arrays: Arrays, names: tuple[str, ...]) -> dict[str, Price] | Non
 # --- Files of the UCI repository ----------------------------------------------------------------------------
 
 
-def _read_thyroid(folder: Path) -> Arrays | None:
-    contents = read_files(folder, _THYROID_FILES)
-    if contents is None:
-        return None
-    with damage(folder / _THYROID_FILES[0]):
-        return _parse_thyroid(*contents)
-
-
-def _fetch_thyroid(_: Folder | None) -> Arrays:
-    return _parse_thyroid(*(download(f"{UCI}thyroid-disease/{file}") for file in _THYROID_FILES))
-
-
 def _parse_thyroid(train: bytes, test: bytes) -> Arrays:
     tables = [np.loadtxt(BytesIO(content), ndmin=2) for content in (train, test)]
     arrays = _rows_and_labels(np.concatenate(tables), tuple(_THYROID_PRICES))
     return arrays | {
         "split": np.repeat(np.array([TRAIN, TEST], dtype=np.int8), [len(table) for table in tables])
     }
-
-
-def _read_heart(folder: Path) -> Arrays | None:
-    contents = read_files(folder, _HEART_FILES)
-    if contents is None:
-        return None
-    with damage(folder / _HEART_FILES[0]):
-        return _parse_heart(*contents)
-
-
-def _fetch_heart(_: Folder | None) -> Arrays:
-    return _parse_heart(*(download(f"{UCI}heart-disease/{file}") for file in _HEART_FILES))
 
 
 def _parse_heart(content: bytes) -> Arrays:
@@ -171,19 +142,21 @@ def _rows_and_labels(table: NDArray[np.float64], names: tuple[str, ...]) -> Arra
     }
 
 
-_THYROID = Recipe(
+_THYROID_FILES = UciFiles("thyroid-disease", ("ann-train.data", "ann-test.data"), _parse_thyroid)
+_HEART_FILES = UciFiles("heart-disease", ("processed.cleveland.data",), _parse_heart)
+_THYROID = Loader(
     name="thyroid",
     file="ann_thyroid.npz",
-    advice=f"Get {' and '.join(_THYROID_FILES)} from {UCI}thyroid-disease/.",
-    originals=_read_thyroid,
-    fetch=_fetch_thyroid,
+    advice=_THYROID_FILES.advice,
+    originals=_THYROID_FILES.read,
+    fetch=_THYROID_FILES.fetch,
     digest="48029e5bc2d165a4f2a8b55f989c4a007de04c55260f9ed0f3896fe674de3af4",
 )
-_HEART = Recipe(
+_HEART = Loader(
     name="heart",
     file="heart_cleveland.npz",
-    advice=f"Get {_HEART_FILES[0]} from {UCI}heart-disease/.",
-    originals=_read_heart,
-    fetch=_fetch_heart,
+    advice=_HEART_FILES.advice,
+    originals=_HEART_FILES.read,
+    fetch=_HEART_FILES.fetch,
     digest="66999ae1b79922b1dead9f17fd5bf0dd8050e667e396f26638689548aad47189",
 )

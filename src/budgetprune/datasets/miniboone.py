@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
 from budgetprune.datasets.dataset import Arrays, Dataset, Folder, as_dataset
-from budgetprune.datasets.recipe import Recipe
+from budgetprune.datasets.loader import Loader
 from budgetprune.errors import DatasetError
 
 _OPENML_ID = 41150  # version 1 of "MiniBooNE", complete
@@ -81,7 +81,7 @@ def _fetch(data_home: Folder | None) -> Arrays:
         arrays
     ) != _SIGNAL_DIGEST:
         raise DatasetError(
-            f"what OpenML has as data set {_OPENML_ID} is not the MiniBooNE data that this package knows: "
+            f"data set {_OPENML_ID} of OpenML is not the MiniBooNE data that this package knows: "
             f"{y.sum():,} of {len(y):,} rows are signals, and their SHA-256 is {_signal_digest(arrays)}. "
             f"{_MINIBOONE.advice}"
         )
@@ -93,7 +93,7 @@ def _signal_digest(arrays: Arrays) -> str:
     return hashlib.sha256(b"".join(sorted(map(bytes, signals)))).hexdigest()
 
 
-_MINIBOONE = Recipe(
+_MINIBOONE = Loader(
     name="MiniBooNE",
     file="miniboone.npz",
     advice=(
@@ -102,7 +102,7 @@ _MINIBOONE = Recipe(
     ),
     fetch=_fetch,
 )
-_TINY = Recipe(
+_TINY = Loader(
     name="MiniBooNE (tiny)",
     file="miniboone_tiny.npz",
     advice="It has X, y and split (0 train, 1 validation, 2 test), and came with the code of the paper.",

@@ -8,7 +8,7 @@ import numpy as np
 
 from budgetprune.datasets.dataset import TEST, TRAIN, VALIDATION, Arrays, Dataset, Folder, as_dataset
 from budgetprune.datasets.letor import read_letor
-from budgetprune.datasets.recipe import Recipe
+from budgetprune.datasets.loader import Loader
 from budgetprune.errors import DatasetError
 
 _KINDS = ("TF", "IDF", "TFIDF", "DL", "BM25", "LMIR.ABS", "LMIR.DIR", "LMIR.JM")
@@ -67,7 +67,7 @@ def _named(arrays: Arrays, where: Path) -> Arrays:
     return arrays | {"feature_names": np.array(_NAMES)}
 
 
-_MQ2008 = Recipe(
+_MQ2008 = Loader(
     name="MQ2008",
     file="mq2008.npz",
     advice="Get MQ2008 of LETOR 4.0 from Microsoft Research, and unpack its folder MQ2008 with Fold1 in it.",

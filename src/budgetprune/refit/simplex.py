@@ -8,7 +8,7 @@ from tree to tree (block coordinate descent, with one minimiser per block) conve
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,15 @@ def minimise_on_simplex(
 
     `y_i` is the indicator of the row's class, and each leaf's old value plus its shift is a probability.
     """
-    divisor, old, counted = leaves.forest.divisor, leaves.value, leaves.weights(weight)
-    rows = *rows_by_leaf(leaves.stop, leaves.start), leaves.start
+    divisor, old = leaves.forest.divisor, leaves.value
+    order, row_start = rows_by_leaf(leaves.stop, leaves.start)
+    problem = LeafProblem(
+        order, row_start, leaves.start, old, leaves.weights(weight), weight, float(ridge), float(divisor)
+    )
 
     def run(kernel: Callable[..., Array], value: Array, residual: Array) -> float:
         """Distance of each leaf from its own best answer, in units of the gradient."""
-        squares = kernel(*rows, value, old, counted, weight, residual, ridge, divisor)
-        return float(np.sqrt(squares.sum()))
+        return float(np.sqrt(kernel(problem, value, residual).sum()))
 
     value, residual = old.copy(), -leaves.score
     residual[np.arange(leaves.n_rows), target] += 1.0
@@ -59,6 +61,29 @@ def minimise_on_simplex(
         if swept <= tolerance * reference or n_steps == max_steps:
             norm = run(measure_trees, value, residual)
     return Minimum(value, norm / reference, n_steps)
+
+
+class LeafProblem(NamedTuple):
+    """Least squares of all leaves.
+
+    Attributes
+    ----------
+    order, row_start : rows of each leaf, see `rows_by_leaf`
+    leaf_start : offsets of each tree's leaves
+    old : values of the leaves before the refit, of shape (n_leaves, n_classes)
+    counted : weight of the rows at each leaf
+    weight : of each row
+    ridge, divisor : float
+    """
+
+    order: NDArray[np.int32]
+    row_start: NDArray[np.int32]
+    leaf_start: NDArray[np.intp]
+    old: Array
+    counted: Array
+    weight: Array
+    ridge: float
+    divisor: float
 
 
 @njit(cache=True, parallel=True)
@@ -109,24 +134,26 @@ def project(point: Array) -> None:
         point[k] = max(0.0, point[k] - excess)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
+def rows_of_leaf(problem: LeafProblem, t: int, leaf: int) -> NDArray[np.int32]:
+    """Return the rows that stop at a leaf of tree `t`."""
+    return problem.order[t, problem.row_start[leaf + t] : problem.row_start[leaf + t + 1]]  # type: ignore[no-any-return]
+
+
+@njit(cache=True, inline="always")
 def best_answer(
-    answer: Array,
-    rows: NDArray[np.int32],
-    value: Array,
-    old: Array,
-    counted: float,
-    weight: Array,
-    residual: Array,
-    ridge: float,
-    divisor: float,
+    answer: Array, problem: LeafProblem, leaf: int, rows: NDArray[np.int32], value: Array, residual: Array
 ) -> float:
-    """Solve one leaf's problem, given all other leaves; return the square of the gradient that led there."""
+    """Solve one leaf's problem, given all other leaves; return the square of the gradient that led there.
+
+    `value` has the current values of this leaf, and `answer` is filled with the new ones.
+    """
+    old, weight, ridge, divisor = problem.old[leaf], problem.weight, problem.ridge, problem.divisor
     answer[:] = 0.0
     for i in rows:
         for k in range(answer.size):
             answer[k] += weight[i] * residual[i, k]
-    stiffness = counted + ridge
+    stiffness = problem.counted[leaf] + ridge
     if stiffness <= 0.0:  # no row, no ridge: keep the old value
         answer[:] = old
         return 0.0
@@ -141,37 +168,17 @@ def best_answer(
 
 
 @njit(cache=True, parallel=True)
-def sweep_trees(
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    leaf_start: NDArray[np.intp],
-    value: Array,
-    old: Array,
-    counted: Array,
-    weight: Array,
-    residual: Array,
-    ridge: float,
-    divisor: float,
-) -> Array:
+def sweep_trees(problem: LeafProblem, value: Array, residual: Array) -> Array:
     """Give every leaf its best answer, tree after tree; return each leaf's squared gradient before that."""
+    leaf_start, divisor = problem.leaf_start, problem.divisor
     square = np.zeros(len(value))
     for t in range(leaf_start.size - 1):
         for chunk in prange((leaf_start[t + 1] - leaf_start[t] + CHUNK - 1) // CHUNK):
             answer = np.empty(value.shape[1])
             first = leaf_start[t] + chunk * CHUNK
             for leaf in range(first, min(first + CHUNK, leaf_start[t + 1])):
-                rows = order[t, row_start[leaf + t] : row_start[leaf + t + 1]]
-                square[leaf] = best_answer(
-                    answer,
-                    rows,
-                    value[leaf],
-                    old[leaf],
-                    counted[leaf],
-                    weight,
-                    residual,
-                    ridge,
-                    divisor,
-                )
+                rows = rows_of_leaf(problem, t, leaf)
+                square[leaf] = best_answer(answer, problem, leaf, rows, value[leaf], residual)
                 for i in rows:
                     for k in range(answer.size):
                         residual[i, k] -= (answer[k] - value[leaf, k]) / divisor
@@ -180,32 +187,13 @@ def sweep_trees(
 
 
 @njit(cache=True, parallel=True)
-def measure_trees(
-    order: NDArray[np.int32],
-    row_start: NDArray[np.int32],
-    leaf_start: NDArray[np.intp],
-    value: Array,
-    old: Array,
-    counted: Array,
-    weight: Array,
-    residual: Array,
-    ridge: float,
-    divisor: float,
-) -> Array:
-    """Each leaf's squared gradient, as `sweep_trees` would find it; nothing is changed."""
+def measure_trees(problem: LeafProblem, value: Array, residual: Array) -> Array:
+    """Compute each leaf's squared gradient, as `sweep_trees` does, without changing a value."""
+    leaf_start = problem.leaf_start
     square = np.zeros(len(value))
     for t in prange(leaf_start.size - 1):
         answer = np.empty(value.shape[1])
         for leaf in range(leaf_start[t], leaf_start[t + 1]):
-            square[leaf] = best_answer(
-                answer,
-                order[t, row_start[leaf + t] : row_start[leaf + t + 1]],
-                value[leaf],
-                old[leaf],
-                counted[leaf],
-                weight,
-                residual,
-                ridge,
-                divisor,
-            )
+            rows = rows_of_leaf(problem, t, leaf)
+            square[leaf] = best_answer(answer, problem, leaf, rows, value[leaf], residual)
     return square

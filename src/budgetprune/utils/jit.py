@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar, cast
@@ -43,19 +42,26 @@ class _TolerantCache:
     """Numba cache that skips caching on failure instead of failing the call.
 
     A folder that could be written to when the kernel was decorated may be full or read-only by its first
-    call, and files in it may be damaged or belong to another user.
+    call. Files in it may be damaged, belong to another user, or come from an older version: numba unpickles
+    them before it compares their age, which fails if they refer to a class that has been renamed. Such files
+    are replaced.
     """
 
     def __init__(self, cache: Any) -> None:
         self._cache = cache
 
     def load_overload(self, *key: Any) -> Any:
-        with suppress(OSError, EOFError, pickle.UnpicklingError):
-            return self._cache.load_overload(*key)
+        with suppress(OSError):
+            try:
+                return self._cache.load_overload(*key)
+            except OSError:
+                raise
+            except Exception:  # pickle does not limit what it raises
+                self._cache.flush()
         return None
 
     def save_overload(self, *entry: Any) -> None:
-        with suppress(OSError, EOFError, pickle.UnpicklingError):
+        with suppress(OSError):
             self._cache.save_overload(*entry)
 
     def __getattr__(self, name: str) -> Any:

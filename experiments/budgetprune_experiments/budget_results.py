@@ -17,11 +17,11 @@ from budgetprune.baselines import PlainForest
 from budgetprune.errors import BudgetWarning
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.selection import LabelledRows
-from budgetprune_experiments.contest import T_AND_V, Contest, Deadline, Method, Point, coarse_to_fine
 from budgetprune_experiments.experiment import Record
 from budgetprune_experiments.forest_methods import grown
 from budgetprune_experiments.our_methods import Decided, fitted
 from budgetprune_experiments.patients import Diagnosis
+from budgetprune_experiments.task import T_AND_V, Deadline, Method, Point, Task, coarse_to_fine
 
 # Setting at which methods are compared: the cheapest that is as good as the forest on V.
 AS_GOOD = "as good as the forest"
@@ -29,27 +29,27 @@ AS_GOOD = "as good as the forest"
 ROUNDING = 1e-9
 
 
-def whole_forest(contest: Contest) -> Iterator[Point]:
+def whole_forest(task: Task) -> Iterator[Point]:
     """The unpruned forest; refitted on T and V, like every baseline."""
-    model = PlainForest(FrozenEstimator(grown(contest)), costs=contest.costs)
+    model = PlainForest(FrozenEstimator(grown(task)), costs=task.costs)
 
-    def again() -> Any:
-        rows = contest.split.train_and_val
-        return PlainForest(clone(contest.base), costs=contest.costs).fit(rows.X, rows.y)
+    def refit() -> Any:
+        rows = task.split.train_and_val
+        return PlainForest(clone(task.base), costs=task.costs).fit(rows.X, rows.y)
 
-    yield contest.point("all splits", model.fit(contest.split.train.X, contest.split.train.y), again)
+    yield task.point("all splits", model.fit(task.split.train.X, task.split.train.y), refit)
 
 
-def ours(contest: Contest, budgets: Sequence[float], **settings: Any) -> Iterator[Point]:
+def ours(task: Task, budgets: Sequence[float], **settings: Any) -> Iterator[Point]:
     """Our estimator for each budget; what `settings` leave open is chosen inside V.
 
     First for a budget that covers everything, whose choices serve all others; then for each separately.
     """
-    general = fitted(contest, grown(contest), max(budgets), **settings)
+    general = fitted(task, grown(task), max(budgets), **settings)
     for budget in budgets:
         yield _point(general.with_budget(budget), f"{budget:g}, choices for {max(budgets):g}")
-    for k in contest.deadline.within(coarse_to_fine(np.sqrt(budgets)), at_least=0):
-        yield _point(fitted(contest, grown(contest), budgets[k], **settings), f"{budgets[k]:g}")
+    for k in task.deadline.within(coarse_to_fine(np.sqrt(budgets)), at_least=0):
+        yield _point(fitted(task, grown(task), budgets[k], **settings), f"{budgets[k]:g}")
 
 
 def _point(model: Any, budget: str) -> Point:
@@ -66,14 +66,12 @@ def as_good_as(base: str) -> str:
     return f"{AS_GOOD}: {base}"
 
 
-def tune(
-    curve: Callable[[Contest], Iterator[Point]], contests: Mapping[str, Contest]
-) -> dict[str, list[Point]]:
+def tune(curve: Callable[[Task], Iterator[Point]], tasks: Mapping[str, Task]) -> dict[str, list[Point]]:
     """Evaluate all settings of a method for each base forest of one split."""
     points = {}
-    for name, contest in contests.items():
-        contest.deadline = Deadline(contest.seconds)
-        points[name] = [replace(point, setting=f"{name}; {point.setting}") for point in curve(contest)]
+    for name, task in tasks.items():
+        task.deadline = Deadline(task.seconds)
+        points[name] = [replace(point, setting=f"{name}; {point.setting}") for point in curve(task)]
     return points
 
 
@@ -113,7 +111,7 @@ def cheapest_reaching(points: Sequence[Point], score: float) -> Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Bill:
+class TestPredictions:
     """Predictions for the test rows of one split, and the sources acquired for them."""
 
     point: Point
@@ -123,17 +121,17 @@ class Bill:
     bought: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, point: Point, rows: LabelledRows, contest: Contest) -> Bill:
-        model = (point.again or point.model)()
+    def of(cls, point: Point, rows: LabelledRows, task: Task) -> TestPredictions:
+        model = (point.refit or point.model)()
         if hasattr(model, "sources_used"):
             bought = model.sources_used(rows.X)
         else:
-            bought = sources_used(model.forest_, contest.costs.resolve(rows.X.shape[1]), rows.X)
+            bought = sources_used(model.forest_, task.costs.resolve(rows.X.shape[1]), rows.X)
         return cls(point, rows.y, model.predict(rows.X), model.acquisition_cost(rows.X), bought)
 
 
-def bills(
-    method: Method, folds: Sequence[Mapping[str, Contest]], diagnosis: Diagnosis, budgets: Sequence[float]
+def results_within_budgets(
+    method: Method, folds: Sequence[Mapping[str, Task]], diagnosis: Diagnosis, budgets: Sequence[float]
 ) -> list[Record]:
     """Tune a method on every split, and report each budget on the test rows of all of them.
 
@@ -144,21 +142,21 @@ def bills(
     diagnosis : Diagnosis
     budgets : averages per patient; with none, only what is as good as the forest is reported
     """
-    settings: dict[str, list[Bill]] = {}
+    settings: dict[str, list[TestPredictions]] = {}
     seconds, n_tried = 0.0, 0
-    # The first contest has what base forests share.
-    firsts = [next(iter(contests.values())) for contests in folds]
+    # The first task has what base forests share.
+    firsts = [next(iter(tasks.values())) for tasks in folds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)  # small budgets may buy nothing, which the table shows
-        for contests, first in zip(folds, firsts, strict=True):
+        for tasks, first in zip(folds, firsts, strict=True):
             clock = Deadline(np.inf)
-            points = tune(method.curve, contests)
+            points = tune(method.curve, tasks)
             seconds, n_tried = seconds + clock.used, n_tried + sum(map(len, points.values()))
-            forests = {base: some[0].score for base, some in tune(whole_forest, contests).items()}
-            made: dict[int, Bill] = {}
+            forests = {base: some[0].score for base, some in tune(whole_forest, tasks).items()}
+            made: dict[int, TestPredictions] = {}
             for setting, point in choose(points, forests, budgets).items():
                 if id(point) not in made:
-                    made[id(point)] = Bill.of(point, first.split.test, first)
+                    made[id(point)] = TestPredictions.of(point, first.split.test, first)
                 settings.setdefault(setting, []).append(made[id(point)])
     split = firsts[0].split
     names = firsts[0].costs.resolve(split.train.X.shape[1]).source_names
@@ -177,16 +175,17 @@ def bills(
 
 
 def _record(
-    setting: str, some: Sequence[Bill], common: Record, diagnosis: Diagnosis, names: Sequence[str]
+    setting: str, some: Sequence[TestPredictions], common: Record, diagnosis: Diagnosis, names: Sequence[str]
 ) -> Record:
     y, label, cost, bought = (
-        np.concatenate([getattr(bill, name) for bill in some]) for name in ("y", "label", "cost", "bought")
+        np.concatenate([getattr(predictions, name) for predictions in some])
+        for name in ("y", "label", "cost", "bought")
     )
     return common | {
         "setting": setting,
-        "points": [bill.point.setting for bill in some],
-        "val_cost": float(np.mean([bill.point.cost for bill in some])),
-        "val_score": float(np.mean([bill.point.score for bill in some])),
+        "points": [predictions.point.setting for predictions in some],
+        "val_cost": float(np.mean([predictions.point.cost for predictions in some])),
+        "val_score": float(np.mean([predictions.point.score for predictions in some])),
         "test_cost": float(cost.mean()),
         "test_score": diagnosis.score(y, label),
         "bought": dict(zip(names, bought.mean(axis=0).tolist(), strict=True)),

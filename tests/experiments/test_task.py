@@ -1,4 +1,4 @@
-"""Methods compete on equal terms: V chooses, test rows report, and what is shared is charged to all."""
+"""Evaluation of methods on equal terms: V chooses, test rows report, shared work is charged to each."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.selection import LabelledRows
-from budgetprune_experiments import contest as _contest
-from budgetprune_experiments.contest import Contest, Deadline, Method, Point, coarse_to_fine, compete
+from budgetprune_experiments import task as _task
 from budgetprune_experiments.split import Split, shuffle_split
+from budgetprune_experiments.task import Deadline, Method, Point, Task, coarse_to_fine, evaluate_method
 
 
 class Model:
@@ -31,16 +31,16 @@ def rows(role):
 
 
 @pytest.fixture
-def contest():
+def task():
     split = Split(7, rows(0), rows(1), rows(2))
-    return Contest(split, FeatureCosts(), None, lambda model, some: model.score(some.X), seconds=100.0)
+    return Task(split, FeatureCosts(), None, lambda model, some: model.score(some.X), seconds=100.0)
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that stands still unless it is told how much time has passed."""
     now = [0.0]
-    monkeypatch.setattr(_contest.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_task.time, "perf_counter", lambda: now[0])
 
     def passes(seconds):
         now[0] += seconds
@@ -48,7 +48,7 @@ def clock(monkeypatch):
     return passes
 
 
-def test_v_chooses_and_test_rows_report(contest):
+def test_v_chooses_and_test_rows_report(task):
     # On test rows, the second is worse than what it beats on V, and the third would be the best of all.
     models = {
         "cheap": ((1, 0.5), (1.5, 0.4)),
@@ -56,7 +56,7 @@ def test_v_chooses_and_test_rows_report(contest):
         "beaten": ((3, 0.8), (0.1, 1.0)),
     }
     method = Method("m", lambda c: (c.point(name, Model(*both)) for name, both in models.items()))
-    records = compete(method, contest)
+    records = evaluate_method(method, task)
     assert [
         (r["setting"], r["val_cost"], r["val_score"], r["test_cost"], r["test_score"]) for r in records
     ] == [
@@ -67,7 +67,7 @@ def test_v_chooses_and_test_rows_report(contest):
     assert all((r["n_train"], r["n_validation"], r["n_test"]) == (4, 4, 4) for r in records)
 
 
-def test_what_was_chosen_is_trained_again_while_there_is_time(contest, clock):
+def test_what_was_chosen_is_trained_again_while_there_is_time(task, clock):
     def again(k):
         clock(30)
         return Model((0, 0), (k, 0.5))
@@ -76,41 +76,41 @@ def test_what_was_chosen_is_trained_again_while_there_is_time(contest, clock):
         for k in range(1, 9):
             yield Point(str(k), k, k / 10, lambda: Model((0, 0), (100, 0)), lambda k=k: again(k))
 
-    records = compete(Method("m", curve), contest)
+    records = evaluate_method(Method("m", curve), task)
     assert [r["trained_on"] for r in records] == ["T and V"] * 4 + ["T"] * 4
 
 
-def test_records_say_whose_labels_a_model_is_made_of(contest):
+def test_records_say_whose_labels_a_model_is_made_of(task):
     def curve(c):
         yield Point("pruned", 1, 0.5, lambda: Model((0, 0), (1, 0.5)))
         yield Point("refitted", 2, 0.9, lambda: Model((0, 0), (2, 0.5)), trained_on="T and V")
 
-    assert [r["trained_on"] for r in compete(Method("m", curve), contest)] == ["T", "T and V"]
+    assert [r["trained_on"] for r in evaluate_method(Method("m", curve), task)] == ["T", "T and V"]
 
 
-def test_models_that_take_long_are_left_out_once_time_is_up(contest, clock):
+def test_models_that_take_long_are_left_out_once_time_is_up(task, clock):
     def make(k):
         clock(30)
         return Model((0, 0), (k, 0.5))
 
     method = Method("m", lambda c: (Point(str(k), k, k / 10, lambda k=k: make(k)) for k in range(1, 9)))
-    records = compete(method, contest)
+    records = evaluate_method(method, task)
     # The ends first, and then what is farthest from all that is there, where small costs count more.
     assert [r["setting"] for r in records] == ["1", "2", "4", "8"]
 
 
-def test_what_costs_nothing_is_no_point_unless_all_do(contest):
+def test_what_costs_nothing_is_no_point_unless_all_do(task):
     def method(*costs):
         return Method("m", lambda c: (c.point(str(k), Model((k, k + 0.1), (k, 0.5))) for k in costs))
 
-    assert [r["setting"] for r in compete(method(0, 1, 2), contest)] == ["1", "2"]
-    assert [r["setting"] for r in compete(method(0), contest)] == ["0"]
+    assert [r["setting"] for r in evaluate_method(method(0, 1, 2), task)] == ["1", "2"]
+    assert [r["setting"] for r in evaluate_method(method(0), task)] == ["0"]
 
 
-def test_a_curve_is_reported_at_few_points_that_are_spread_out(contest):
+def test_a_curve_is_reported_at_few_points_that_are_spread_out(task):
     method = Method("m", lambda c: (c.point(str(k), Model((k, k), (k, k))) for k in range(1, 101)))
-    found = [r["test_cost"] for r in compete(method, contest)]
-    assert len(found) == contest.grids.n_reported
+    found = [r["test_cost"] for r in evaluate_method(method, task)]
+    assert len(found) == task.grids.n_reported
     assert (found[0], found[-1]) == (1, 100)
     assert max(np.diff(np.sqrt(found))) < 2
 
@@ -126,7 +126,7 @@ def test_time_is_up(clock):
     assert list(Deadline(np.inf).within(range(9))) == list(range(9))
 
 
-def test_what_is_shared_is_made_once_and_charged_to_each_method_once(contest, clock):
+def test_what_is_shared_is_made_once_and_charged_to_each_method_once(task, clock):
     made = []
 
     def make():
@@ -134,12 +134,12 @@ def test_what_is_shared_is_made_once_and_charged_to_each_method_once(contest, cl
         clock(30)
         return "forest"
 
-    contest.deadline = first = Deadline(100.0)
-    assert contest.shared("forest", make) == contest.shared("forest", make) == "forest"
+    task.deadline = first = Deadline(100.0)
+    assert task.shared("forest", make) == task.shared("forest", make) == "forest"
     assert first.used == 30
-    contest.deadline = second = Deadline(100.0)
+    task.deadline = second = Deadline(100.0)
     clock(1)
-    assert contest.shared("forest", make) == contest.shared("forest", make) == "forest"
+    assert task.shared("forest", make) == task.shared("forest", make) == "forest"
     assert second.used == 31
     assert made == [1]
 

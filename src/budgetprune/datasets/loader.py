@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import numpy as np
 
 from budgetprune.datasets.dataset import Arrays, Folder, check_arrays
-from budgetprune.datasets.files import VARIABLE, folders, home_folder, read_npz, write_npz
+from budgetprune.datasets.files import VARIABLE, damage, folders, home_folder, read_npz, write_npz
 from budgetprune.errors import DatasetError
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
@@ -23,8 +23,8 @@ _LARGEST = 2**24  # bytes; the files that `download` is for have less than a meg
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """Sources of one data set.
+class Loader:
+    """Loader of one data set: a local file, the files of the public source, or a download.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Recipe:
                 return self._checked(read_npz(folder / self.file), str(folder / self.file))
             found = None if self.originals is None else self.originals(folder)
             if found is not None:
-                return self._checked(found, f"what was read in {folder}")
+                return self._checked(found, f"the data in {folder}")
         if self.fetch is None or not download:
             why = "" if self.fetch is None else ", and download=False forbids to fetch it"
             raise DatasetError(
@@ -78,8 +78,8 @@ class Recipe:
                 f"{self.name} could not be fetched ({type(error).__name__}: {error}). "
                 f"{self._remedy(data_home)}"
             ) from error
-        arrays = self._checked(arrays, f"what was fetched as {self.name}")
-        self._keep(arrays, data_home)
+        arrays = self._checked(arrays, f"the download of {self.name}")
+        self._store(arrays, data_home)
         return arrays
 
     def _checked(self, arrays: Arrays, where: str) -> Arrays:
@@ -91,11 +91,11 @@ class Recipe:
             )
         return arrays
 
-    def _keep(self, arrays: Arrays, data_home: Folder | None) -> None:
+    def _store(self, arrays: Arrays, data_home: Folder | None) -> None:
         try:
             write_npz(home_folder(data_home) / self.file, arrays)
-        except OSError as error:  # the rows are good all the same
-            warnings.warn(f"{self.name} could not be kept for the next time ({error}).", stacklevel=4)
+        except OSError as error:  # the rows can be used anyway
+            warnings.warn(f"{self.name} could not be stored for later use ({error}).", stacklevel=4)
 
     def _remedy(self, data_home: Folder | None) -> str:
         return f"{self.advice} Put it into {home_folder(data_home)}, or into a folder that {VARIABLE} names."
@@ -117,7 +117,37 @@ def download(url: str) -> bytes:
     return content
 
 
-def read_files(folder: Path, names: tuple[str, ...]) -> tuple[bytes, ...] | None:
-    """Read files of a folder; None unless all of them exist."""
-    files = [folder / name for name in names]
-    return tuple(file.read_bytes() for file in files) if all(file.is_file() for file in files) else None
+@dataclass(frozen=True)
+class UciFiles:
+    """Files of one data set in the UCI repository.
+
+    Attributes
+    ----------
+    folder : str
+        Folder in the repository.
+    names : tuple of str
+    parse : callable
+        Makes the arrays from the contents of the files, in the order of `names`.
+    """
+
+    folder: str
+    names: tuple[str, ...]
+    parse: Callable[..., Arrays]
+
+    @property
+    def advice(self) -> str:
+        """Advice for users without the files."""
+        return f"Get {' and '.join(self.names)} from {UCI}{self.folder}/."
+
+    def read(self, folder: Path) -> Arrays | None:
+        """Read the files in a local folder; None unless all of them exist."""
+        files = [folder / name for name in self.names]
+        if not all(file.is_file() for file in files):
+            return None
+        contents = [file.read_bytes() for file in files]
+        with damage(files[0]):
+            return self.parse(*contents)
+
+    def fetch(self, _: Folder | None) -> Arrays:
+        """Download the files."""
+        return self.parse(*(download(f"{UCI}{self.folder}/{name}") for name in self.names))

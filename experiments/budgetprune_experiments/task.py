@@ -67,8 +67,8 @@ class Point:
     cost, score : float
         On validation rows not used by the model; cross-fitted if all of them are used.
     model : callable
-        Makes the model for test rows, with `acquisition_cost` and what the contest measures.
-    again : callable or None
+        Makes the model for test rows, with `acquisition_cost` and the methods that `Task.measure` calls.
+    refit : callable or None
         Refits it on T and V, once it is chosen; for methods that use no label of V otherwise.
     trained_on : str
         Rows whose labels `model` was trained on.
@@ -78,12 +78,12 @@ class Point:
     cost: float
     score: float
     model: Callable[[], Any]
-    again: Callable[[], Any] | None = None
+    refit: Callable[[], Any] | None = None
     trained_on: str = T
 
 
 @dataclass(eq=False)
-class Contest:
+class Task:
     """Rows, prices and base forest shared by all methods, and the time limit of the current one.
 
     Attributes
@@ -114,7 +114,7 @@ class Contest:
 
     def __post_init__(self) -> None:
         self.deadline = Deadline(self.seconds)
-        self._made: dict[Hashable, tuple[Any, float]] = {}
+        self._results: dict[Hashable, tuple[Any, float]] = {}
 
     @property
     def seed(self) -> int:
@@ -125,23 +125,23 @@ class Contest:
 
         `make` must not request other shared results: these are requested, and charged, before.
         """
-        if key in self._made:
-            self.deadline.charge(key, self._made[key][1])
+        if key in self._results:
+            self.deadline.charge(key, self._results[key][1])
         else:
             start = time.perf_counter()
             made = make()
-            self._made[key] = made, time.perf_counter() - start
-            self.deadline.charge(key, 0.0)  # it has passed already
-        return self._made[key][0]  # type: ignore[no-any-return]
+            self._results[key] = made, time.perf_counter() - start
+            self.deadline.charge(key, 0.0)  # this method has spent the time already
+        return self._results[key][0]  # type: ignore[no-any-return]
 
     def on(self, model: Any, rows: LabelledRows) -> tuple[float, float]:
         """Compute average cost and score of a model."""
         return float(model.acquisition_cost(rows.X).mean()), self.measure(model, rows)
 
-    def point(self, setting: str, model: Any, again: Callable[[], Any] | None = None) -> Point:
+    def point(self, setting: str, model: Any, refit: Callable[[], Any] | None = None) -> Point:
         """Evaluate on V a model that uses no label of V."""
         cost, score = self.on(model, self.split.val)
-        return Point(setting, cost, score, lambda: model, again)
+        return Point(setting, cost, score, lambda: model, refit)
 
 
 @dataclass(frozen=True)
@@ -149,52 +149,52 @@ class Method:
     """Prediction method: yields its points one by one, from coarse to fine, while there is time."""
 
     name: str
-    curve: Callable[[Contest], Iterator[Point]]
+    curve: Callable[[Task], Iterator[Point]]
     is_ours: bool = False
 
 
-def compete(method: Method, contest: Contest) -> list[Record]:
+def evaluate_method(method: Method, task: Task) -> list[Record]:
     """Tune a method on V, and report its undominated settings on test rows.
 
     Models trained on T alone are refitted on T and V; ours use V to refit leaves. Both have the same time
     limit as tuning: models beyond it stay as trained on T, or are left out if they were never computed.
     """
-    contest.deadline = tuning = Deadline(contest.seconds)
+    task.deadline = tuning = Deadline(task.seconds)
     with warnings.catch_warnings():
         # The ends of a grid may buy nothing or not converge; the choice on V makes this harmless.
         warnings.simplefilter("ignore", BudgetWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        tried = list(method.curve(contest))
+        tried = list(method.curve(task))
         seconds_tuning = tuning.used
         best = [tried[k] for k in undominated([one.cost for one in tried], [one.score for one in tried])]
-        records = list(_report(best, contest))
+        records = list(_report(best, task))
     common = {
         "method": method.name,
-        "seed": contest.seed,
-        **contest.split.sizes,
+        "seed": task.seed,
+        **task.split.sizes,
         "seconds_tuning": round(seconds_tuning, 3),
         "n_tried": len(tried),
     }
     return [common | record for record in sorted(records, key=lambda record: float(record["test_cost"]))]
 
 
-def _report(best: Sequence[Point], contest: Contest) -> Iterator[Record]:
+def _report(best: Sequence[Point], task: Task) -> Iterator[Record]:
     # A model without features predicts a constant.
     best = [point for point in best if point.cost > 0] or best
     # Differences between small costs matter more than those between large ones.
-    order = coarse_to_fine(np.sqrt([point.cost for point in best]), contest.grids.n_reported)
-    clock = contest.deadline = Deadline(contest.seconds)
+    order = coarse_to_fine(np.sqrt([point.cost for point in best]), task.grids.n_reported)
+    clock = task.deadline = Deadline(task.seconds)
     for k, i in enumerate(order):
         point = best[i]
         is_late = k >= FEWEST_POINTS and clock.is_over
-        if is_late and point.again is None:
-            break  # nothing cheaper can be said about it; what is left out lies between others
-        is_again = point.again is not None and not is_late
-        model = point.again() if is_again else point.model()
-        cost, score = contest.on(model, contest.split.test)
+        if is_late and point.refit is None:
+            break  # later points lie between those that are reported
+        is_refitted = point.refit is not None and not is_late
+        model = point.refit() if is_refitted else point.model()
+        cost, score = task.on(model, task.split.test)
         yield {
             "setting": point.setting,
-            "trained_on": T_AND_V if is_again else point.trained_on,
+            "trained_on": T_AND_V if is_refitted else point.trained_on,
             "val_cost": point.cost,
             "val_score": point.score,
             "test_cost": cost,
