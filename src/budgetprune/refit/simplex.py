@@ -137,7 +137,7 @@ def project(point: Array) -> None:
 @njit(cache=True, inline="always")
 def rows_of_leaf(problem: LeafProblem, t: int, leaf: int) -> NDArray[np.int32]:
     """Return the rows that stop at a leaf of tree `t`."""
-    return problem.order[t, problem.row_start[leaf + t] : problem.row_start[leaf + t + 1]]  # type: ignore[no-any-return]
+    return problem.order[t, problem.row_start[leaf + t] : problem.row_start[leaf + t + 1]]
 
 
 @njit(cache=True, inline="always")
