@@ -12,7 +12,7 @@ from benchmarks.compare.methods import Entry, Method
 from benchmarks.measure import seconds
 from budgetprune import BudgetClassifier
 from budgetprune.baselines import Cascade, FeatureSubsets
-from budgetprune.staged.training import LAST
+from budgetprune.staged.training import LAST_STAGE_FACTOR
 from budgetprune_experiments.split import Split
 
 # Points of a curve that are tried on test rows.
@@ -65,7 +65,7 @@ def staged_methods() -> dict[str, Method]:
         "staged, one stage for all": to_the_end,
         "cascade": cascade,
         # As many rounds in each model as the last stage of ours may take.
-        "cascade, more rounds": partial(cascade, times=LAST),
+        "cascade, more rounds": partial(cascade, times=LAST_STAGE_FACTOR),
         "feature subsets": subsets,
     }
 

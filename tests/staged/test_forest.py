@@ -12,10 +12,10 @@ from budgetprune import BudgetClassifier, BudgetPredictor, BudgetRegressor, Inva
 from budgetprune.staged.data.columns import columns_of
 from budgetprune.staged.data.sample import Sample
 from budgetprune.staged.learners.calibration import best_scale
-from budgetprune.staged.learners.forest import N_TREES, ForestLearner, _of_64_bits, log_odds
+from budgetprune.staged.learners.forest import N_TREES, ForestLearner, _float64_thresholds, log_odds
 from budgetprune.staged.learners.hist import HistLearner
 from budgetprune.staged.learners.losses import mean_loss
-from budgetprune.staged.learners.task import Settings, Task
+from budgetprune.staged.learners.task import GrowTask, TreeSettings
 from budgetprune.staged.model.links import LEAST_SHARE
 from budgetprune.staged.training import learner_choice as _choice
 
@@ -31,14 +31,14 @@ def sample_of(X, y, kind="multiclass", n_outputs=3, weight=None) -> Sample:
 
 def grow(sample, columns=None, **how):
     columns = np.arange(sample.rows.shape[1]) if columns is None else np.array(columns)
-    settings = how.pop("settings", Settings(n_leaves=40, least_rows=2, most_rounds=N_TREES))
-    return LEARNER.grow(Task(sample, columns, None, how.pop("n_rounds", 20), settings, **how))
+    settings = how.pop("settings", TreeSettings(n_leaves=40, least_rows=2, most_rounds=N_TREES))
+    return LEARNER.grow(GrowTask(sample, columns, None, how.pop("n_rounds", 20), settings, **how))
 
 
 @pytest.mark.parametrize("extra", [True, False])
 def test_trees_add_up_to_the_shares_of_scikit_learn(extra):
     X, y = WINE
-    grown = grow(sample_of(X, y), [0, 3, 9], settings=Settings(extra=extra, least_rows=2))
+    grown = grow(sample_of(X, y), [0, 3, 9], settings=TreeSettings(extra=extra, least_rows=2))
     shares = grown.forest().scores(X)
     np.testing.assert_allclose(shares, grown.model.predict_proba(X[:, [0, 3, 9]]), atol=1e-12)
     np.testing.assert_allclose(grown.scores(X), np.log(shares + LEAST_SHARE))
@@ -168,14 +168,14 @@ def test_categories():
 
 @pytest.mark.parametrize("expected", [True, False])
 def test_the_better_one_grows_the_stages(monkeypatch, expected):
-    monkeypatch.setattr(_choice, "_is_clearly_better", lambda *_: expected)
+    monkeypatch.setattr(_choice, "_is_significantly_better", lambda *_: expected)
     X, y = WINE
     model = BudgetClassifier(cv=3, random_state=0).fit(X[:, :4], y)
     assert (model.learner_ == "forest") is expected
 
 
 def test_forests_are_no_candidate_with_categories_or_many_rows(monkeypatch):
-    monkeypatch.setattr(_choice, "_is_clearly_better", lambda *_: True)
+    monkeypatch.setattr(_choice, "_is_significantly_better", lambda *_: True)
     model = BudgetClassifier(COSTS, random_state=0, time_limit=0.5).fit(X_TRAIN, Y_TRAIN > 0)
     assert model.learner_ != "forest"
     monkeypatch.setattr(_choice, "MOST_ROWS_OF_FORESTS", 100)
@@ -192,8 +192,8 @@ def test_clearly_better_means_more_than_chance(monkeypatch, gain, expected, is_o
     sample = sample_of(np.zeros((100, 1)), np.zeros(100, dtype=int))
     folds = [(np.arange(50), np.arange(50, 100)), (np.arange(50, 100), np.arange(50))]
     trials = SimpleNamespace(deadline=SimpleNamespace(is_over=lambda: is_over))
-    compared = _choice.Comparison(trials, np.arange(1), sample, folds, 0)
-    assert _choice._is_clearly_better("one", "other", compared) is (expected and not is_over)
+    compared = _choice.LearnerComparison(trials, np.arange(1), sample, folds, 0)
+    assert _choice._is_significantly_better("one", "other", compared) is (expected and not is_over)
 
 
 def test_calibration_finds_the_scale():
@@ -208,8 +208,8 @@ def test_calibration_finds_the_scale():
 def test_thresholds_round_as_scikit_learn_does():
     rng = np.random.default_rng(0)
     value = np.concatenate([rng.normal(size=500), rng.integers(-9, 9, 100) / 4, [0.0, 1e-40, 1e30]])
-    exact = _of_64_bits(value)
+    exact = _float64_thresholds(value)
     for shift in (-1e-7, -6e-8, -1e-16, 0.0, 1e-16, 6e-8, 1e-7):
         x = value * (1 + shift) + shift * 1e-9
         assert np.array_equal(x <= exact, x.astype(np.float32) <= value)
-    assert np.isnan(_of_64_bits(np.array([np.nan]))).all()
+    assert np.isnan(_float64_thresholds(np.array([np.nan]))).all()

@@ -11,9 +11,9 @@ from budgetprune.staged.data.sample import Sample
 from budgetprune.staged.learners.hist import HistLearner
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, PATIENCE
 from budgetprune.staged.learners.losses import mean_loss
-from budgetprune.staged.learners.task import Settings, Task, Validation
+from budgetprune.staged.learners.task import GrowTask, TreeSettings, ValidationRows
 
-SETTINGS = Settings(n_leaves=8, learning_rate=0.3, most_rounds=120, least_rows=5)
+SETTINGS = TreeSettings(n_leaves=8, learning_rate=0.3, most_rounds=120, least_rows=5)
 LOADERS = {"binary": load_breast_cancer, "multiclass": load_wine}
 
 
@@ -27,7 +27,7 @@ def halves(kind):
 def grow(kind, n_rounds=None, is_over=lambda: False):
     train, test = halves(kind)
     columns = np.arange(5)
-    task = Task(train, columns, None, n_rounds, SETTINGS, Validation(test, None), is_over=is_over)
+    task = GrowTask(train, columns, None, n_rounds, SETTINGS, ValidationRows(test, None), is_over=is_over)
     return HistLearner().grow(task)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from budgetprune.staged.data.columns import columns_of
 from budgetprune.staged.data.sample import Sample
-from budgetprune.staged.learners.task import Settings, Task
+from budgetprune.staged.learners.task import GrowTask, TreeSettings
 
 pytest.importorskip("lightgbm")
 from budgetprune.staged.learners.lightgbm import LightGBMLearner
@@ -26,7 +26,7 @@ def test_random_thresholds_tell_the_last_value_from_the_others(unit, extreme):
     y = (column == (1 if extreme == "first" else 4)).astype(np.float64)
     X = np.column_stack([column * unit, random.normal(size=1000)])
     grown = LightGBMLearner().grow(
-        Task(sample_of(X, y), np.arange(2), None, 60, Settings(extra=True, least_rows=5))
+        GrowTask(sample_of(X, y), np.arange(2), None, 60, TreeSettings(extra=True, least_rows=5))
     )
     scores = grown.scores(X)[:, 0]
     assert scores[y == 1].min() > 0 > scores[y == 0].max()
@@ -38,7 +38,7 @@ def test_missing_and_infinite_values():
     y = (column == 2).astype(np.float64)
     X = column[:, None]
     grown = LightGBMLearner().grow(
-        Task(sample_of(X, y), np.arange(1), None, 80, Settings(extra=True, least_rows=5))
+        GrowTask(sample_of(X, y), np.arange(1), None, 80, TreeSettings(extra=True, least_rows=5))
     )
     scores = grown.scores(X)[:, 0]
     assert scores[y == 1].min() > 0 > scores[y == 0].max()

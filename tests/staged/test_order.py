@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from budgetprune import BudgetClassifier, FeatureCosts
-from budgetprune.staged.ordering.sources import Shop, Step
+from budgetprune.staged.ordering.acquired_sources import AcquiredSources, Step
 from budgetprune.staged.ordering.stages import join_steps
 
 SHARED = FeatureCosts(
@@ -16,29 +16,31 @@ SHARED = FeatureCosts(
 
 
 def test_shared_sources_are_paid_once():
-    shop = Shop(SHARED)
-    assert shop.columns().tolist() == [0]
-    prices = {step.sources: step.price for step in shop.steps()}
+    acquired = AcquiredSources(SHARED)
+    assert acquired.columns().tolist() == [0]
+    prices = {step.sources: step.price for step in acquired.steps()}
     assert prices == {(1,): 1, (2, 5): 12, (3, 5): 13, (4,): 4}
-    shop.buy(Step((2, 5), 12.0))
-    assert shop.columns().tolist() == [0, 2]
-    assert {step.sources: step.price for step in shop.steps()} == {(1,): 1, (3,): 3, (4,): 4}
+    acquired.acquire(Step((2, 5), 12.0))
+    assert acquired.columns().tolist() == [0, 2]
+    assert {step.sources: step.price for step in acquired.steps()} == {(1,): 1, (3,): 3, (4,): 4}
 
 
 @pytest.mark.parametrize("bought", [(), (2, 5)])
 def test_gains_are_those_of_the_features_that_become_available(bought):
-    shop = Shop(SHARED)
-    shop.has[list(bought)] = True
+    acquired = AcquiredSources(SHARED)
+    acquired.has[list(bought)] = True
     gains = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-    steps = shop.steps()
-    by_definition = [gains[np.setdiff1d(shop.columns(step.sources), shop.columns())].sum() for step in steps]
-    assert shop.gains(steps, gains).tolist() == by_definition
+    steps = acquired.steps()
+    by_definition = [
+        gains[np.setdiff1d(acquired.columns(step.sources), acquired.columns())].sum() for step in steps
+    ]
+    assert acquired.gains(steps, gains).tolist() == by_definition
 
 
 def test_only_what_is_offered_can_be_bought():
-    shop = Shop(SHARED, SHARED.price < 5)
-    assert {step.sources for step in shop.steps()} == {(1,), (4,)}
-    assert shop.offered_columns().tolist() == [0, 1, 4]
+    acquired = AcquiredSources(SHARED, SHARED.price < 5)
+    assert {step.sources for step in acquired.steps()} == {(1,), (4,)}
+    assert acquired.offered_columns().tolist() == [0, 1, 4]
 
 
 @pytest.mark.parametrize("n_steps", [0, 1, 9, 40, 300])

@@ -14,9 +14,9 @@ from budgetprune import BudgetClassifier, BudgetRegressor, InvalidInputError
 from budgetprune.errors import BudgetWarning
 from budgetprune.staged.curve.best_points import best_points
 from budgetprune.staged.estimators import base as _base
-from budgetprune.staged.stopping.between import rules_between
-from budgetprune.staged.stopping.lambdas import useful_lams
-from budgetprune.staged.stopping.thresholds import learn_thresholds, stops_at
+from budgetprune.staged.stopping.interpolation import interpolate_rules
+from budgetprune.staged.stopping.lambdas import choose_lambdas
+from budgetprune.staged.stopping.thresholds import learn_thresholds, stopping_stage
 
 from ..golden.staged_models import curve
 from .test_stopping import noisy
@@ -32,7 +32,7 @@ def test_points_are_kept_by_score_or_by_loss():
     every = np.ones(4, dtype=bool)
     assert best_points(FOUND, every).cost.tolist() == [0, 2]
     assert best_points(FOUND, every, by_loss=True).cost.tolist() == [0, 1, 3]
-    assert best_points(FOUND, every, keeps_everything=True).cost.tolist() == [0, 2, 3]
+    assert best_points(FOUND, every, keeps_full_point=True).cost.tolist() == [0, 2, 3]
 
 
 def test_no_budget_leads_to_a_point_that_costs_more_in_all_than_a_cheaper_one():
@@ -53,21 +53,21 @@ def test_what_a_point_that_is_no_candidate_would_beat_is_kept():
 @pytest.mark.parametrize("seed", range(3))
 def test_gaps_are_filled(seed):
     evidence = noisy(seed)
-    lams = useful_lams(evidence)[[0, -1]]
+    lams = choose_lambdas(evidence)[[0, -1]]
     rules = learn_thresholds(evidence, lams)
 
     def cost(thresholds):
-        stage = stops_at(evidence.uncertainty, thresholds)
+        stage = stopping_stage(evidence.uncertainty, thresholds)
         return np.average(np.cumsum(evidence.price)[stage], weights=evidence.weight)
 
     ends = np.array([cost(rule) for rule in rules])
-    between, own_lams = rules_between(evidence, rules, lams, ends)
+    between, own_lams = interpolate_rules(evidence, rules, lams, ends)
     costs = np.array([cost(rule) for rule in between])
     assert len(between) == len(own_lams) == 8
     assert np.all(np.diff(costs) > 0)
     assert ends.min() < costs.min()
     assert costs.max() < ends.max()
-    assert rules_between(evidence, rules[:1], lams[:1], ends[:1])[0].shape == (0, 5)
+    assert interpolate_rules(evidence, rules[:1], lams[:1], ends[:1])[0].shape == (0, 5)
 
 
 # --- Prices of errors ---------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def test_an_interrupted_fit_leaves_no_model(monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_base, "fit_chains", interrupt)
+    monkeypatch.setattr(_base, "fit_staged_model", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     with pytest.raises(NotFittedError):

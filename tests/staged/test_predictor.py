@@ -25,7 +25,7 @@ def row_of(i):
     return X_TEST.iloc[i].to_dict()
 
 
-class Shop:
+class AcquiredSources:
     """Gives the values of a source, and remembers what was asked for."""
 
     def __init__(self, predictor, row, lacking=()):
@@ -53,12 +53,12 @@ def test_a_simulation_costs_what_a_callback_is_asked_for(model):
         predictor = model.with_budget(float(budget)).predictor()
         simulation = predictor.simulate(X_TEST)
         for i in range(ROWS):
-            shop = Shop(predictor, row_of(i))
-            decision = predictor.decide(shop)
+            acquired = AcquiredSources(predictor, row_of(i))
+            decision = predictor.decide(acquired)
             assert decision.label == simulation.label[i]
             assert decision.cost == pytest.approx(simulation.cost[i], abs=1e-9)
-            assert bill(predictor, shop.asked) == pytest.approx(simulation.cost[i], abs=1e-9)
-            assert len(shop.asked) == len(set(shop.asked))
+            assert bill(predictor, acquired.asked) == pytest.approx(simulation.cost[i], abs=1e-9)
+            assert len(acquired.asked) == len(set(acquired.asked))
             if decision.probabilities is not None:
                 assert np.array_equal(decision.probabilities, simulation.probabilities[i])
 
@@ -68,7 +68,7 @@ def test_mappings_and_coroutines_decide_alike(model):
     for i in range(ROWS):
         row = row_of(i)
         one = predictor.decide(row)
-        other = asyncio.run(predictor.adecide(Shop(predictor, row).later, concurrency=1))
+        other = asyncio.run(predictor.adecide(AcquiredSources(predictor, row).later, concurrency=1))
         assert (one.label, one.cost, one.reason) == (other.label, other.cost, other.reason)
         assert set(one.acquired) == set(other.acquired)
 
@@ -91,7 +91,7 @@ def test_a_limit_holds_for_each_row(model):
         assert np.array_equal(simulation.label[fits], full.label[fits])
         assert np.all(simulation.decided[fits])
         for i in range(0, ROWS, 7):
-            decision = predictor.decide(Shop(predictor, row_of(i)), max_cost=limit)
+            decision = predictor.decide(AcquiredSources(predictor, row_of(i)), max_cost=limit)
             assert decision.cost == pytest.approx(simulation.cost[i])
             assert decision.label == simulation.label[i]
             assert decision.decided == simulation.decided[i]
@@ -116,8 +116,8 @@ def test_sources_that_cannot_be_had_are_done_without(classifier):
     for n in range(1, 4):
         for lacking in itertools.combinations(paid, n):
             row = row_of(5)
-            shop = Shop(predictor, row, lacking)
-            decision = asyncio.run(predictor.adecide(shop.later, concurrency=1, on_error="skip"))
+            acquired = AcquiredSources(predictor, row, lacking)
+            decision = asyncio.run(predictor.adecide(acquired.later, concurrency=1, on_error="skip"))
             assert set(decision.acquired) <= set(predictor.source_names)
             assert np.isfinite(decision.probabilities).all()
             assert decision.probabilities.sum() == pytest.approx(1)
@@ -139,10 +139,10 @@ def test_known_values_count_if_others_cannot_be_had(classifier):
 
 def test_a_constant_is_answered_without_any_request(classifier):
     predictor = classifier.with_budget(0.0).predictor()
-    shop = Shop(predictor, row_of(0))
-    decision = predictor.decide(shop)
+    acquired = AcquiredSources(predictor, row_of(0))
+    decision = predictor.decide(acquired)
     assert decision.cost == 0
-    assert bill(predictor, shop.asked) == 0
+    assert bill(predictor, acquired.asked) == 0
 
 
 def test_files_hold_everything(model, tmp_path):

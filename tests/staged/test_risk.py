@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune import BudgetClassifier, BudgetRegressor, BudgetWarning, InvalidInputError
-from budgetprune.staged.curve.risk import certify, make_promise
+from budgetprune.staged.curve.risk import certify, certify_risk
 
 from .test_estimators import dominated
 
@@ -24,11 +24,11 @@ def test_a_promise_holds_at_its_confidence_over_many_data_sets(fitted):
     """300 data sets for the test; how many labels really differ is known from many more rows."""
     model = fitted.model_
     many, _ = dominated(1, 40_000)
-    truth = make_promise(model, many, SHARE, CONFIDENCE).differ
+    truth = certify_risk(model, many, SHARE, CONFIDENCE).differ
     broken = 0
     for seed in range(300):
         rows, _ = dominated(1000 + seed, 400)
-        promise = make_promise(model, rows, SHARE, CONFIDENCE)
+        promise = certify_risk(model, rows, SHARE, CONFIDENCE)
         broken += bool(np.any(truth[promise.is_certified] > SHARE))
     # At most 10 % of 300 on average; 45 would be exceeded by chance once in 300 runs.
     assert broken <= 45

@@ -96,7 +96,7 @@ LABELS = np.where(Y, "yes", "no")
     ],
 )
 def test_what_is_refused_before_training(monkeypatch, model, y, words):
-    monkeypatch.setattr(base_module, "fit_chains", lambda work: pytest.fail("training has begun"))
+    monkeypatch.setattr(base_module, "fit_staged_model", lambda spec: pytest.fail("training has begun"))
     with pytest.raises(InvalidInputError, match=words):
         model.fit(X, y)
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from budgetprune import BudgetPredictor, BudgetRegressor
-from budgetprune.staged.training.trainer import Trainer
+from budgetprune.staged.training.trainer import StageTrainer
 
 
 def test_expected_errors_use_only_what_has_been_bought(monkeypatch, tmp_path):
     """A stage buys the sources that its trees test. Those of the expected error must not test others."""
-    cross_fit = Trainer.cross_fit
+    cross_fit = StageTrainer.cross_fit
 
     def without_splits(self, plan, sample, folds):
         """Let no tree of a later stage test anything, as if no feature had helped in the end."""
@@ -21,7 +21,7 @@ def test_expected_errors_use_only_what_has_been_bought(monkeypatch, tmp_path):
         leaves = (each.prune(np.zeros(each.n_nodes, dtype=np.bool_)) for each in others)
         return replace(found, forests=(first, *leaves))
 
-    monkeypatch.setattr(Trainer, "cross_fit", without_splits)
+    monkeypatch.setattr(StageTrainer, "cross_fit", without_splits)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = X[:, 0] + X[:, 1] * (1 + rng.normal(size=300))

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from budgetprune.staged.stopping.evidence import Evidence
-from budgetprune.staged.stopping.lambdas import useful_lams
-from budgetprune.staged.stopping.thresholds import applied, learn_thresholds, stops_at
+from budgetprune.staged.stopping.lambdas import choose_lambdas
+from budgetprune.staged.stopping.out_of_fold import StoppingData
+from budgetprune.staged.stopping.thresholds import effective_thresholds, learn_thresholds, stopping_stage
 
 
 def total(evidence, thresholds, lam):
     """Loss and cost together, on average."""
-    stage = stops_at(evidence.uncertainty, thresholds)
+    stage = stopping_stage(evidence.uncertainty, thresholds)
     paid = np.cumsum(evidence.price)[stage]
     rows = np.arange(len(stage))
     return float(np.average(evidence.loss[rows, stage] + lam * paid, weights=evidence.weight))
@@ -36,7 +36,7 @@ def tree_of_outcomes(rng, n_stages=3, n_branches=2, n_rows=4):
     uncertainty = np.column_stack([np.repeat(each, n_leaves // each.size) for each in expected])
     uncertainty = np.repeat(uncertainty, n_rows, axis=0)
     price = np.append(0.0, rng.uniform(0.2, 2, n_stages - 1))
-    return Evidence(uncertainty, uncertainty.copy(), price, rng.uniform(0.5, 2, len(uncertainty)))
+    return StoppingData(uncertainty, uncertainty.copy(), price, rng.uniform(0.5, 2, len(uncertainty)))
 
 
 def every_stopping_rule(evidence, lam):
@@ -105,7 +105,7 @@ def noisy(seed=0, n_rows=600, n_stages=5):
         loss.append((seen > 0.5) != label)
     price = np.append(0.0, rng.uniform(0.5, 2, n_stages - 1))
     weight = rng.uniform(0.5, 2, n_rows)
-    return Evidence(np.column_stack(uncertainty), np.column_stack(loss).astype(float), price, weight)
+    return StoppingData(np.column_stack(uncertainty), np.column_stack(loss).astype(float), price, weight)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -124,13 +124,14 @@ def test_one_threshold_is_where_isotonic_regression_becomes_positive(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_more_expensive_cost_buys_less(seed):
     evidence = noisy(seed)
-    lams = useful_lams(evidence)
+    lams = choose_lambdas(evidence)
     assert np.all(np.diff(lams) < 0)
     assert lams[-1] == 0
     thresholds = learn_thresholds(evidence, lams)
     paid = np.cumsum(evidence.price)
     cost = [
-        np.average(paid[stops_at(evidence.uncertainty, each)], weights=evidence.weight) for each in thresholds
+        np.average(paid[stopping_stage(evidence.uncertainty, each)], weights=evidence.weight)
+        for each in thresholds
     ]
     assert cost[0] == 0
     assert cost[-1] > 0
@@ -140,8 +141,8 @@ def test_more_expensive_cost_buys_less(seed):
 
 def test_free_stages_are_taken_if_they_help():
     evidence = noisy(1)
-    free = Evidence(evidence.uncertainty, evidence.loss, np.zeros(5), evidence.weight)
-    stage = stops_at(free.uncertainty, learn_thresholds(free, useful_lams(free))[0])
+    free = StoppingData(evidence.uncertainty, evidence.loss, np.zeros(5), evidence.weight)
+    stage = stopping_stage(free.uncertainty, learn_thresholds(free, choose_lambdas(free))[0])
     rows = np.arange(len(stage))
     best = np.average(free.loss, axis=0, weights=free.weight).min()
     assert np.average(free.loss[rows, stage], weights=free.weight) <= best + 1e-12
@@ -150,17 +151,17 @@ def test_free_stages_are_taken_if_they_help():
 def test_equal_uncertainties_stay_together():
     uncertainty = np.array([[0.2, 0], [0.2, 0], [0.4, 0], [0.4, 0]])
     loss = np.array([[0, 1], [1, 0], [1, 0], [1, 0]], dtype=float)
-    evidence = Evidence(uncertainty, loss, np.array([0, 0.1]), np.ones(4))
+    evidence = StoppingData(uncertainty, loss, np.array([0, 0.1]), np.ones(4))
     assert learn_thresholds(evidence, np.array([1.0]))[0].tolist() == [0.2, np.inf]
-    assert stops_at(uncertainty, np.array([0.2, np.inf])).tolist() == [0, 0, 1, 1]
+    assert stopping_stage(uncertainty, np.array([0.2, np.inf])).tolist() == [0, 0, 1, 1]
 
 
 def test_weights_count_as_copies():
     evidence = noisy(2, n_rows=200)
     weight = np.random.default_rng(0).integers(1, 4, 200)
     copies = np.repeat(np.arange(200), weight)
-    ones = Evidence(evidence.uncertainty, evidence.loss, evidence.price, np.ones(200))
-    weighted = Evidence(evidence.uncertainty, evidence.loss, evidence.price, weight.astype(float))
+    ones = StoppingData(evidence.uncertainty, evidence.loss, evidence.price, np.ones(200))
+    weighted = StoppingData(evidence.uncertainty, evidence.loss, evidence.price, weight.astype(float))
     lams = np.array([0.3, 0.1, 0.03, 0.01])
     copied = learn_thresholds(ones[copies], lams)
     for one, other, lam in zip(copied, learn_thresholds(weighted, lams), lams, strict=True):
@@ -171,7 +172,7 @@ def test_free_stages_and_limits():
     """What costs nothing is always taken; what a row cannot pay for is not."""
     thresholds, price = np.array([0.3, 0.2, 0.1, np.inf]), np.array([0.0, 1.0, 0.0, 2.0])
     for most, last in ((np.inf, 3), (3.0, 3), (2.9, 2), (0.9, 0)):
-        found, end = applied(thresholds, price, most)
+        found, end = effective_thresholds(thresholds, price, most)
         assert end == last
         np.testing.assert_array_equal(found, [0.3, -np.inf, 0.1, np.inf])
     assert thresholds[1] == 0.2

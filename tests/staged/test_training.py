@@ -12,13 +12,13 @@ from budgetprune.staged.data import folds as folds_module
 from budgetprune.staged.data.columns import Columns
 from budgetprune.staged.data.folds import enough_folds, even_folds
 from budgetprune.staged.data.sample import Sample
-from budgetprune.staged.learners.constant import Constant
+from budgetprune.staged.learners.constant import ConstantScore
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, Learner
-from budgetprune.staged.learners.task import Settings, Task
-from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.learners.task import GrowTask, TreeSettings
+from budgetprune.staged.learners.trees import GrownTrees
 from budgetprune.staged.training.deadline import Deadline
-from budgetprune.staged.training.plan import LARGEST_RATE, Plan, Way
-from budgetprune.staged.training.trainer import Trainer, _Tournament
+from budgetprune.staged.training.plan import LARGEST_RATE, StagePlan, StageSpec
+from budgetprune.staged.training.trainer import StageTrainer, _SettingsRotation
 
 N_ROWS = 40
 # Trainings of three stages in the first fold.
@@ -34,14 +34,14 @@ class Recorder(Learner):
     def __init__(self, clock: list[float]) -> None:
         self.clock, self.tasks = clock, []
 
-    def _grow(self, task: Task) -> Grown:
+    def _grow(self, task: GrowTask) -> GrownTrees:
         self.tasks.append(task)
-        grown = Constant(task.sample, None)
+        grown = ConstantScore(task.sample, None)
         grown.n_rounds = task.n_rounds or task.settings.most_rounds
         self.clock[0] += grown.n_rounds
         return grown
 
-    def gains(self, grown: Grown, n_features: int) -> np.ndarray:
+    def gains(self, grown: GrownTrees, n_features: int) -> np.ndarray:
         return np.zeros(n_features)
 
 
@@ -51,12 +51,16 @@ def sample() -> Sample:
     return Sample(rng.normal(size=(N_ROWS, 3)), target, None, Columns(3, None, None), "binary", 1)
 
 
-def cross_fitted(clock: list[float], seconds: float | None) -> Sequence[Task]:
+def cross_fitted(clock: list[float], seconds: float | None) -> Sequence[GrowTask]:
     """Train three stages of 100 rounds, a second each, in four folds."""
     learner = Recorder(clock)
-    trainer = Trainer(learner, (Settings(most_rounds=100),), 0, 1, lambda: None, Deadline(seconds), 1)
+    trainer = StageTrainer(
+        learner, (TreeSettings(most_rounds=100),), 0, 1, lambda: None, Deadline(seconds), 1
+    )
     folds = even_folds(np.random.RandomState(0), 4, sample().target, None)
-    trainer.cross_fit(Plan(((0,), (1,), (2,)), (np.arange(1), np.arange(2), np.arange(3))), sample(), folds)
+    trainer.cross_fit(
+        StagePlan(((0,), (1,), (2,)), (np.arange(1), np.arange(2), np.arange(3))), sample(), folds
+    )
     return learner.tasks
 
 
@@ -81,28 +85,28 @@ def test_stages_are_trained_even_if_there_is_no_time(clock):
 
 
 def test_fewer_rounds_count_more():
-    way = Way(Settings(learning_rate=0.1), 100, 10.0).shortened(0.5)
+    way = StageSpec(TreeSettings(learning_rate=0.1), 100, 10.0).shortened(0.5)
     assert (way.settings.learning_rate, way.n_rounds, way.seconds) == (0.2, 50, 5.0)
-    slow = Way(Settings(learning_rate=0.5), 100).shortened(0.5)
+    slow = StageSpec(TreeSettings(learning_rate=0.5), 100).shortened(0.5)
     assert slow.settings.learning_rate == 0.5
 
 
 def test_settings_are_tried_in_turn():
     """The winner of the stage before against another one; the first stage tries all of them."""
-    few, many = Settings(n_leaves=30), Settings(n_leaves=90)
-    tournament = _Tournament((few, many))
-    ways = tournament.next_ones()
-    assert [each.n_leaves for each in ways] == [
+    few, many = TreeSettings(n_leaves=30), TreeSettings(n_leaves=90)
+    rotation = _SettingsRotation((few, many))
+    specs = rotation.next_candidates()
+    assert [each.n_leaves for each in specs] == [
         30,
         90,
         10,
     ]  # fewer leaves of the second are those of the first
-    tournament.note(many, n_tried=3)
-    assert [each.n_leaves for each in tournament.next_ones()] == [90, 30]
-    tournament.note(many, n_tried=2)
-    assert [each.n_leaves for each in tournament.next_ones()] == [90, 10]
-    tournament.note(Settings(n_leaves=10), n_tried=2)
-    assert [each.n_leaves for each in tournament.next_ones()] == [10, 30]
+    rotation.note(many, n_tried=3)
+    assert [each.n_leaves for each in rotation.next_candidates()] == [90, 30]
+    rotation.note(many, n_tried=2)
+    assert [each.n_leaves for each in rotation.next_candidates()] == [90, 10]
+    rotation.note(TreeSettings(n_leaves=10), n_tried=2)
+    assert [each.n_leaves for each in rotation.next_candidates()] == [10, 30]
 
 
 def test_a_share_of_the_time(clock):

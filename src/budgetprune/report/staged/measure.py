@@ -12,7 +12,7 @@ from budgetprune.report.judge import Judge
 from budgetprune.report.measure import Taken
 from budgetprune.report.staged.summary import LossKind
 from budgetprune.staged.model import Chain, LogLoss, SquaredError, StagedModel
-from budgetprune.staged.stopping import applied, stops_at
+from budgetprune.staged.stopping import effective_thresholds, stopping_stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class Rule:
     ----------
     chain : int
     thresholds : float64 array of shape (n_stages,)
-        As returned by `budgetprune.staged.stopping.applied`.
+        As returned by `budgetprune.staged.stopping.effective_thresholds`.
     last : int
         The last stage that `max_cost` allows.
     price, paid : float64 arrays of shape (n_stages,)
@@ -100,7 +100,7 @@ class Rule:
         price = np.array(
             [model.costs.price[list(stage.sources)].sum() for stage in model.chains[chain].stages]
         )
-        found, last = applied(thresholds, price, np.inf if max_cost is None else max_cost)
+        found, last = effective_thresholds(thresholds, price, np.inf if max_cost is None else max_cost)
         return cls(chain, found, last, price, np.cumsum(price))
 
     @property
@@ -118,7 +118,7 @@ class Rule:
         """Return the stage where each row stops."""
         limited = self.thresholds.copy()
         limited[self.last] = np.inf
-        return stops_at(uncertainty, limited)
+        return stopping_stage(uncertainty, limited)
 
 
 @dataclass(frozen=True, eq=False)

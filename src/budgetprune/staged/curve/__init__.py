@@ -1,18 +1,18 @@
 """The trade-off curve: cross-fitted points, selection of the best ones, risk control."""
 
 from budgetprune.staged.curve.best_points import best_points
-from budgetprune.staged.curve.consistency import costs_as_expected
-from budgetprune.staged.curve.points import Score, all_points
-from budgetprune.staged.curve.risk import TEST_SHARE, Promise, certify, check_risk, make_promise
+from budgetprune.staged.curve.consistency import has_expected_cost
+from budgetprune.staged.curve.points import Score, cross_fitted_points
+from budgetprune.staged.curve.risk import TEST_SHARE, RiskCertificate, certify, certify_risk, check_risk
 
 __all__ = [
     "TEST_SHARE",
-    "Promise",
+    "RiskCertificate",
     "Score",
-    "all_points",
     "best_points",
     "certify",
+    "certify_risk",
     "check_risk",
-    "costs_as_expected",
-    "make_promise",
+    "cross_fitted_points",
+    "has_expected_cost",
 ]

@@ -14,7 +14,7 @@ def best_points(
     *,
     by_loss: bool = False,
     in_unit_of_costs: bool = False,
-    keeps_everything: bool = False,
+    keeps_full_point: bool = False,
 ) -> StagedTradeOff:
     """Choose the points that are better than all cheaper ones, in order of their cost.
 
@@ -38,7 +38,7 @@ def best_points(
             best = value[i]
             kept.append(i)
     everything = int(np.flatnonzero(found.chain == 0)[-1])
-    if keeps_everything and everything not in kept:
+    if keeps_full_point and everything not in kept:
         kept = [i for i in kept if found.cost[i] < found.cost[everything]] + [everything]
     points = np.array(kept, dtype=np.intp)
     if in_unit_of_costs:

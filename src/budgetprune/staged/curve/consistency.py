@@ -13,7 +13,7 @@ from budgetprune.staged.data.sample import Sample
 from budgetprune.staged.model.chain import Chain
 from budgetprune.staged.model.objective import Objective
 from budgetprune.staged.model.tradeoff import StagedTradeOff
-from budgetprune.staged.stopping.thresholds import stops_at
+from budgetprune.staged.stopping.thresholds import stopping_stage
 
 # Rows that are looked at, and how much more than in cross-fitting they may cost.
 MOST_ROWS, MOST_RATIO = 5_000, 1.1
@@ -22,7 +22,7 @@ MOST_ROWS, MOST_RATIO = 5_000, 1.1
 FEW_VALUES, ROWS_PER_VALUE, MOST_DIFFERENCE, LEAST_REACHED = 64, 20, 0.1, 0.01
 
 
-def costs_as_expected(
+def has_expected_cost(
     curve: StagedTradeOff, chains: Sequence[Chain], sample: Sample, objective: Objective, costs: CostTable
 ) -> NDArray[np.bool_]:
     """Find the points at which training rows cost about as much as rows did in cross-fitting.
@@ -42,7 +42,7 @@ def costs_as_expected(
         if np.all(np.isinf(thresholds)):
             found[i] = True
             continue
-        stage = stops_at(uncertain[chain], thresholds)
+        stage = stopping_stage(uncertain[chain], thresholds)
         weight: NDArray[Any] = np.bincount(stage, weights=few.weight, minlength=thresholds.size)
         stops = weight / weight.sum()
         differs = np.abs(_stopping(stops) - _stopping(curve.stops[i])) > MOST_DIFFERENCE

@@ -11,36 +11,38 @@ from numpy.typing import NDArray
 
 from budgetprune.staged.data.folds import Fold
 from budgetprune.staged.model.tradeoff import StagedTradeOff
-from budgetprune.staged.stopping.between import rules_between
-from budgetprune.staged.stopping.evidence import Crossed, Evidence
-from budgetprune.staged.stopping.lambdas import useful_lams
-from budgetprune.staged.stopping.thresholds import learn_thresholds, stops_at
+from budgetprune.staged.stopping.interpolation import interpolate_rules
+from budgetprune.staged.stopping.lambdas import choose_lambdas
+from budgetprune.staged.stopping.out_of_fold import OutOfFoldResults, StoppingData
+from budgetprune.staged.stopping.thresholds import learn_thresholds, stopping_stage
 
 # Scores of rows, given the outputs at the stage where each stops.
 Score = Callable[[NDArray[np.intp], NDArray[np.float64]], float]
 
 
-def all_points(chains: Sequence[Crossed], folds: Sequence[Fold], score: Score) -> StagedTradeOff:
+def cross_fitted_points(
+    chains: Sequence[OutOfFoldResults], folds: Sequence[Fold], score: Score
+) -> StagedTradeOff:
     """Learn stopping rules for many lambdas, and judge them by cross-fitting; chain by chain."""
-    return _join([_points_of(number, crossed, folds, score) for number, crossed in enumerate(chains)])
+    return _join([_points_of(number, results, folds, score) for number, results in enumerate(chains)])
 
 
-def _points_of(number: int, crossed: Crossed, folds: Sequence[Fold], score: Score) -> StagedTradeOff:
+def _points_of(number: int, results: OutOfFoldResults, folds: Sequence[Fold], score: Score) -> StagedTradeOff:
     """Find the points of one chain.
 
     Rules that are learnt from other rows for the same lambda may be quite different, where costs jump. So a
     rule is judged by those that cost as much as it does, on the rows that each was learnt from.
     """
-    evidence = crossed.evidence
-    lams = useful_lams(evidence)
+    evidence = results.evidence
+    lams = choose_lambdas(evidence)
     learnt = learn_thresholds(evidence, lams)
-    between, lams_between = rules_between(evidence, learnt, lams, _costs_and_stops(evidence, learnt)[0])
+    between, lams_between = interpolate_rules(evidence, learnt, lams, _costs_and_stops(evidence, learnt)[0])
     fixed = _fixed_rules(evidence.price.size)
     rules = np.concatenate([learnt, between, fixed])
     cost, stops = _costs_and_stops(evidence, rules)
     size = np.array([test.size for _, test in folds], dtype=np.float64)
     n_flexible = len(rules) - len(fixed)
-    judged = np.array([_judge(crossed, fold, lams, cost[:n_flexible], score) for fold in folds])
+    judged = np.array([_evaluate_fold(results, fold, lams, cost[:n_flexible], score) for fold in folds])
     mean, spread = np.average(judged, axis=0, weights=size), judged.std(axis=0)
     return StagedTradeOff(
         cost=mean[0],
@@ -65,8 +67,8 @@ def _join(curves: Sequence[StagedTradeOff]) -> StagedTradeOff:
     return StagedTradeOff(**joined)
 
 
-def _judge(
-    crossed: Crossed, fold: Fold, lams: NDArray[np.float64], cost: NDArray[np.float64], score: Score
+def _evaluate_fold(
+    results: OutOfFoldResults, fold: Fold, lams: NDArray[np.float64], cost: NDArray[np.float64], score: Score
 ) -> NDArray[np.float64]:
     """Learn rules from rows outside a fold, and judge by its rows.
 
@@ -77,35 +79,37 @@ def _judge(
         are interpolated. Then those of the rules by which all rows stop at the same stage.
     """
     train, test = fold
-    evidence = crossed.evidence[test]
+    evidence = results.evidence[test]
     paid = np.cumsum(evidence.price)
-    learnt = learn_thresholds(crossed.evidence[train], lams)
+    learnt = learn_thresholds(results.evidence[train], lams)
     rules = np.concatenate([learnt, _fixed_rules(paid.size)])
     found = np.empty((3, len(rules)))
     rows = np.arange(test.size)
     for i, thresholds in enumerate(rules):
-        stage = stops_at(evidence.uncertainty, thresholds)
-        outputs = np.empty((test.size, crossed.outputs[0].shape[1]))
+        stage = stopping_stage(evidence.uncertainty, thresholds)
+        outputs = np.empty((test.size, results.outputs[0].shape[1]))
         for k in np.unique(stage).tolist():
-            outputs[stage == k] = crossed.outputs[k][test[stage == k]]
+            outputs[stage == k] = results.outputs[k][test[stage == k]]
         found[0, i] = np.average(paid[stage], weights=evidence.weight)
         found[1, i] = score(test, outputs)
-        found[2, i] = np.average(crossed.loss[test][rows, stage], weights=evidence.weight)
-    known = _costs_and_stops(crossed.evidence[train], learnt)[0]
+        found[2, i] = np.average(results.loss[test][rows, stage], weights=evidence.weight)
+    known = _costs_and_stops(results.evidence[train], learnt)[0]
     order = np.argsort(known, kind="stable")
     at_cost = [np.interp(cost, known[order], values[: lams.size][order]) for values in found]
     return np.concatenate([at_cost, found[:, lams.size :]], axis=1)
 
 
 def _costs_and_stops(
-    evidence: Evidence, rules: NDArray[np.float64]
+    evidence: StoppingData, rules: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compute the average cost of each rule, and the share of the rows that stop at each stage."""
     total = evidence.weight.sum()
     n_stages = evidence.price.size
     stops = np.array(
         [
-            np.bincount(stops_at(evidence.uncertainty, rule), weights=evidence.weight, minlength=n_stages)
+            np.bincount(
+                stopping_stage(evidence.uncertainty, rule), weights=evidence.weight, minlength=n_stages
+            )
             for rule in rules
         ]
     )

@@ -12,14 +12,14 @@ from scipy.stats import beta, binom
 from budgetprune.errors import InvalidInputError
 from budgetprune.staged.model.chain import Chain
 from budgetprune.staged.model.staged_model import StagedModel
-from budgetprune.staged.stopping.thresholds import stops_at
+from budgetprune.staged.stopping.thresholds import stopping_stage
 
 # Share of the rows that are kept for the test, and choose nothing else.
 TEST_SHARE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Promise:
+class RiskCertificate:
     """How many labels differ from those of the model that buys everything, by a test on rows of its own.
 
     Attributes
@@ -67,7 +67,9 @@ def check_risk(risk: Any) -> tuple[float, float]:
     return share, confidence
 
 
-def make_promise(model: StagedModel, rows: NDArray[np.float64], share: float, confidence: float) -> Promise:
+def certify_risk(
+    model: StagedModel, rows: NDArray[np.float64], share: float, confidence: float
+) -> RiskCertificate:
     """Test the points of a model, from the most expensive one on, until one fails.
 
     Each test asks whether the share of labels that differ could be larger than promised and show as few as it
@@ -80,11 +82,11 @@ def make_promise(model: StagedModel, rows: NDArray[np.float64], share: float, co
     differ = np.empty(len(curve))
     for i in range(len(curve)):
         uncertainty, label = seen[int(curve.chain[i])]
-        stage = stops_at(uncertainty, curve.thresholds[i])
+        stage = stopping_stage(uncertainty, curve.thresholds[i])
         differ[i] = np.mean(label[np.arange(len(rows)), stage] != full)
     is_full = np.array([model.buys_everything(i) for i in range(len(curve))])
     is_certified = certify(differ, len(rows), share, confidence, is_full)
-    return Promise(share, confidence, len(rows), differ, is_certified, is_full)
+    return RiskCertificate(share, confidence, len(rows), differ, is_certified, is_full)
 
 
 def certify(
@@ -99,7 +101,7 @@ def certify(
     Parameters
     ----------
     differ : share of the labels that differ, for each point
-    n_rows, share, confidence : as in `Promise`
+    n_rows, share, confidence : as in `RiskCertificate`
     is_full : points that are the model that buys everything, which need no test
     """
     n_differ = np.rint(differ * n_rows)

@@ -10,16 +10,16 @@ from budgetprune.staged.data.folds import (
     folds_of_some,
     in_new_order,
 )
-from budgetprune.staged.data.rows import Rows, queries_of, unit_weights
+from budgetprune.staged.data.rows import TrainingRows, queries_of, unit_weights
 from budgetprune.staged.data.sample import Kind, Sample, Scores
 
 __all__ = [
     "Columns",
     "Fold",
     "Kind",
-    "Rows",
     "Sample",
     "Scores",
+    "TrainingRows",
     "among",
     "checked_folds",
     "columns_of",

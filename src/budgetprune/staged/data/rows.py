@@ -14,7 +14,7 @@ from budgetprune.utils.validation import is_missing
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TrainingRows:
     """Rows with their labels, weights and queries; the last two are optional."""
 
     rows: NDArray[np.float64]
@@ -25,9 +25,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, chosen: NDArray[np.intp]) -> Rows:
+    def take(self, chosen: NDArray[np.intp]) -> TrainingRows:
         """Return some of the rows."""
-        return Rows(
+        return TrainingRows(
             self.rows[chosen],
             self.labels[chosen],
             None if self.weight is None else self.weight[chosen],

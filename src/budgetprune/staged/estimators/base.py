@@ -22,7 +22,7 @@ from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.predictor.checks import check_number
 from budgetprune.problem.checks import at_least_zero
 from budgetprune.staged.curve.points import Score
-from budgetprune.staged.curve.risk import TEST_SHARE, check_risk, make_promise
+from budgetprune.staged.curve.risk import TEST_SHARE, certify_risk, check_risk
 from budgetprune.staged.data.columns import Columns, columns_of
 from budgetprune.staged.data.folds import (
     Fold,
@@ -32,12 +32,12 @@ from budgetprune.staged.data.folds import (
     folds_of_some,
     in_new_order,
 )
-from budgetprune.staged.data.rows import Rows, queries_of, unit_weights
+from budgetprune.staged.data.rows import TrainingRows, queries_of, unit_weights
 from budgetprune.staged.data.sample import Sample
 from budgetprune.staged.estimators.scoring import takes_queries
-from budgetprune.staged.fitting.pipeline import fit_chains
-from budgetprune.staged.fitting.work import Work
-from budgetprune.staged.learners.registry import LEARNERS, Candidates, has_lightgbm
+from budgetprune.staged.fitting.pipeline import fit_staged_model
+from budgetprune.staged.fitting.spec import FitSpec
+from budgetprune.staged.learners.registry import LEARNERS, LearnerCandidates, has_lightgbm
 from budgetprune.staged.model.objective import Objective
 from budgetprune.staged.model.staged_model import StagedModel, StageShares
 from budgetprune.staged.model.tradeoff import StagedTradeOff
@@ -91,7 +91,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
         self._columns: Columns = columns_of(X, names)
         self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
-        given = Rows(self._columns.read(X), labels, weight, queries_of(X, qid))
+        given = TrainingRows(self._columns.read(X), labels, weight, queries_of(X, qid))
         random = check_random_state(self.random_state)
         divided = None if isinstance(self.cv, Integral) else self._given_folds(given)
         if weight is not None and not weight.all():
@@ -111,7 +111,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         sample = self._sample(given.rows, given.labels, given.weight)
         folds = divided or enough_folds(even_folds(random, int(self.cv), self._strata(sample), given.qid))
         objective = self._make_objective()
-        work = Work(
+        spec = FitSpec(
             sample=sample,
             row_weight=np.ones(len(given)) if given.weight is None else given.weight,
             classes=getattr(self, "classes_", None),
@@ -124,14 +124,14 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             budget=np.inf if self.budget is None else self.budget,
             max_cost=np.inf if self.max_cost is None else self.max_cost,
             has_error_costs=self.error_costs is not None,
-            keeps_everything=self.risk is not None,
+            keeps_full_point=self.risk is not None,
             deadline=Deadline(self.time_limit),
             seed=int(random.randint(2**30)),
             n_jobs=self._n_threads(),
             verbose=bool(self.verbose),
         )
-        self._check_score(work)
-        fitted = fit_chains(work)
+        self._check_score(spec)
+        fitted = fit_staged_model(spec)
         self.learner_, self.settings_ = fitted.learner.name, fitted.settings
         curve = fitted.trade_off
         is_by_probabilities = fitted.objective is not objective
@@ -145,11 +145,11 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             point=best,
             objective=fitted.objective,
             costs=self._prices,
-            classes=work.classes,
+            classes=spec.classes,
             answer=getattr(self, "_answer", None),
         )
         if tested is not None:
-            self.risk_ = make_promise(model, tested.rows, *check_risk(self.risk))
+            self.risk_ = certify_risk(model, tested.rows, *check_risk(self.risk))
         self.model_ = self._at(model, self.budget)
         self._warn_if_nothing_fits()
         if is_by_probabilities:
@@ -177,7 +177,9 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _set_aside(self, given: Rows, random: np.random.RandomState) -> tuple[Rows, Rows]:
+    def _set_aside(
+        self, given: TrainingRows, random: np.random.RandomState
+    ) -> tuple[TrainingRows, TrainingRows]:
         """Keep some rows for the test of what is promised; they choose nothing else."""
         check_risk(self.risk)
         if not is_classifier(self):
@@ -232,21 +234,21 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         return None
 
     @abstractmethod
-    def _make_score(self, sample: Sample, given: Rows) -> Score:
+    def _make_score(self, sample: Sample, given: TrainingRows) -> Score:
         """Say how outputs are scored."""
 
     @abstractmethod
     def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
         """Outputs of a model that answers all rows alike."""
 
-    def _check_score(self, work: Work) -> None:
+    def _check_score(self, spec: FitSpec) -> None:
         """Score a constant model, so that a `scoring` that cannot work is found before any training."""
         try:
-            work.score(work.folds[0][1], self._constant_outputs(work.sample)[work.folds[0][1]])
+            spec.score(spec.folds[0][1], self._constant_outputs(spec.sample)[spec.folds[0][1]])
         except (TypeError, ValueError) as error:
             raise InvalidInputError(f"scoring={self.scoring!r} cannot score these rows: {error}") from error
 
-    def _extras(self, scorer: Any, given: Rows, rows: NDArray[np.intp]) -> dict[str, Any]:
+    def _extras(self, scorer: Any, given: TrainingRows, rows: NDArray[np.intp]) -> dict[str, Any]:
         """Queries and weights of rows for a scorer; a function of the user's own gets no weights."""
         extras = {}
         if given.qid is not None and takes_queries(scorer):
@@ -259,12 +261,12 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         """Groups of rows that each fold gets an equal share of."""
         return np.zeros(len(sample), dtype=np.intp)
 
-    def _given_folds(self, given: Rows) -> list[Fold]:
+    def _given_folds(self, given: TrainingRows) -> list[Fold]:
         """Divide rows as `cv` says."""
         splitter = check_cv(self.cv, given.labels, classifier=is_classifier(self))
         return checked_folds(splitter.split(given.rows, given.labels, given.qid), len(given))
 
-    def _candidates(self) -> Candidates:
+    def _candidates(self) -> LearnerCandidates:
         """List what may grow the trees. Forests of scikit-learn take no categories."""
         found, categories = LEARNERS[self.learner](), self._columns.categories
         if categories is None:

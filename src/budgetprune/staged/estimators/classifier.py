@@ -17,7 +17,7 @@ from sklearn.utils.validation import assert_all_finite
 from budgetprune.errors import InvalidInputError
 from budgetprune.ranking import RankingScorer
 from budgetprune.staged.curve.points import Score
-from budgetprune.staged.data.rows import Rows, unit_weights
+from budgetprune.staged.data.rows import TrainingRows, unit_weights
 from budgetprune.staged.data.sample import Kind, Sample
 from budgetprune.staged.estimators.base import BudgetEstimator
 from budgetprune.staged.model.error_costs import read_error_costs
@@ -77,11 +77,11 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
     stages_ : tuple of StageShares
         What is bought together, in which order, how many rows reach each stage and stop there, and the score
         if all rows stopped there.
-    risk_ : Promise
+    risk_ : RiskCertificate
         With `risk`: which points of the curve keep the promise, and what can be promised at the others.
     learner_ : str
         What has grown the trees.
-    settings_ : tuple of Settings
+    settings_ : tuple of TreeSettings
         How trees may be grown: chosen for stages of few features (first), and for all features (last).
     model_ : StagedModel
         The stages and the stopping rules of all budgets.
@@ -186,7 +186,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
     def _fallback(self) -> Objective | None:
         return LogLoss() if self.error_costs is None and self.scoring is None else None
 
-    def _make_score(self, sample: Sample, given: Rows) -> Score:
+    def _make_score(self, sample: Sample, given: TrainingRows) -> Score:
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
         if self.scoring is None:
 

@@ -13,7 +13,7 @@ from sklearn.metrics import get_scorer
 from budgetprune.errors import InvalidInputError
 from budgetprune.ranking import ndcg_scorer
 from budgetprune.staged.curve.points import Score
-from budgetprune.staged.data.rows import Rows
+from budgetprune.staged.data.rows import TrainingRows
 from budgetprune.staged.data.sample import Sample
 from budgetprune.staged.estimators.base import BudgetEstimator
 from budgetprune.staged.model.error_costs import LARGEST_PRICE
@@ -64,11 +64,11 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
     stages_ : tuple of StageShares
         What is bought together, in which order, how many rows reach each stage and stop there, and the score
         if all rows stopped there.
-    risk_ : Promise
+    risk_ : RiskCertificate
         With `risk`: which points of the curve keep the promise, and what can be promised at the others.
     learner_ : str
         What has grown the trees.
-    settings_ : tuple of Settings
+    settings_ : tuple of TreeSettings
         How trees may be grown: chosen for stages of few features (first), and for all features (last).
     model_ : StagedModel
         The stages and the stopping rules of all budgets.
@@ -111,7 +111,7 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
             )
         return SquaredError(float(price))
 
-    def _make_score(self, sample: Sample, given: Rows) -> Score:
+    def _make_score(self, sample: Sample, given: TrainingRows) -> Score:
         weight = np.ones(len(sample)) if sample.weight is None else sample.weight
         if self.scoring is None and given.qid is None:
             total = np.average(

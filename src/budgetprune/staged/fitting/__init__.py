@@ -1,6 +1,6 @@
 """Fitting: from rows and prices to chains of stages and the trade-off curve."""
 
-from budgetprune.staged.fitting.pipeline import Fitted, fit_chains
-from budgetprune.staged.fitting.work import Work
+from budgetprune.staged.fitting.pipeline import FitResult, fit_staged_model
+from budgetprune.staged.fitting.spec import FitSpec
 
-__all__ = ["Fitted", "Work", "fit_chains"]
+__all__ = ["FitResult", "FitSpec", "fit_staged_model"]

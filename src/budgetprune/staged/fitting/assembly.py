@@ -9,26 +9,28 @@ import numpy as np
 
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.staged.fitting.evidence import collect_results
 from budgetprune.staged.fitting.expected_error import add_expected_error
-from budgetprune.staged.fitting.work import Work
+from budgetprune.staged.fitting.out_of_fold import collect_results
+from budgetprune.staged.fitting.spec import FitSpec
 from budgetprune.staged.learners.calibration import best_scale
 from budgetprune.staged.learners.forest import log_odds
 from budgetprune.staged.learners.losses import mean_loss
 from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.links import link_of, probabilities
-from budgetprune.staged.ordering.sources import Shop
-from budgetprune.staged.stopping.evidence import Crossed
-from budgetprune.staged.training.trainer import CrossFitted, Trainer
+from budgetprune.staged.ordering.acquired_sources import AcquiredSources
+from budgetprune.staged.stopping.out_of_fold import OutOfFoldResults
+from budgetprune.staged.training.trainer import CrossFitted, StageTrainer
 
 
-def assemble_chain(work: Work, found: CrossFitted, trainer: Trainer) -> tuple[Chain, Crossed]:
+def assemble_chain(
+    spec: FitSpec, found: CrossFitted, trainer: StageTrainer
+) -> tuple[Chain, OutOfFoldResults]:
     """Calibrate the stages, and collect what cross-fitting saw."""
-    sample, shop = work.sample, Shop(work.costs)
+    sample, acquired = spec.sample, AcquiredSources(spec.costs)
     link = link_of(found.forests[0])
     stages, outputs, losses = [], [], []
-    for k, sources in enumerate(_needed_sources(work.costs, found.forests)):
-        stage = Stage(sources, replace(found.forests[k], classes=work.classes))
+    for k, sources in enumerate(_needed_sources(spec.costs, found.forests)):
+        stage = Stage(sources, replace(found.forests[k], classes=spec.classes))
         scores = found.scores[k]
         if not stage.forest.n_splits and k == 0:
             # All rows are told the same. Folds must not differ in it: a rule could tell them apart.
@@ -36,18 +38,18 @@ def assemble_chain(work: Work, found: CrossFitted, trainer: Trainer) -> tuple[Ch
             scores = log_odds(scores) if link == "shares" else scores
         if link == "identity":
             # Not all features of the plan: what no tree tests is not bought.
-            shop.has[list(sources)] = True
-            stage, seen = add_expected_error(work, stage, shop.columns(), scores, trainer)
+            acquired.has[list(sources)] = True
+            stage, seen = add_expected_error(spec, stage, acquired.columns(), scores, trainer)
         else:
             stage = replace(stage, scale=best_scale(sample, scores))
             seen = probabilities(scores * stage.scale, "logistic" if sample.kind == "binary" else "softmax")
         stages.append(stage)
         outputs.append(seen)
         losses.append(mean_loss(sample, scores * stage.scale))
-    price = np.array([work.costs.price[list(stage.sources)].sum() for stage in stages])
+    price = np.array([spec.costs.price[list(stage.sources)].sum() for stage in stages])
     # By the loss of training, which is less noisy than errors are.
     best = int(np.argmin(losses))
-    return Chain(tuple(stages), trainer.learner.decay, link), collect_results(work, outputs, price, best)
+    return Chain(tuple(stages), trainer.learner.decay, link), collect_results(spec, outputs, price, best)
 
 
 def _needed_sources(costs: CostTable, forests: Sequence[Forest]) -> list[tuple[int, ...]]:

@@ -7,42 +7,42 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.fitting.work import Work
-from budgetprune.staged.learners.task import Task, Validation
+from budgetprune.staged.fitting.spec import FitSpec
+from budgetprune.staged.learners.task import GrowTask, ValidationRows
 from budgetprune.staged.model.chain import Stage
-from budgetprune.staged.training.trainer import Trainer
+from budgetprune.staged.training.trainer import StageTrainer
 
 
 def add_expected_error(
-    work: Work, stage: Stage, columns: NDArray[np.intp], scores: NDArray[np.float64], trainer: Trainer
+    spec: FitSpec, stage: Stage, columns: NDArray[np.intp], scores: NDArray[np.float64], trainer: StageTrainer
 ) -> tuple[Stage, NDArray[np.float64]]:
     """Learn the expected squared error of a stage from the errors on rows that it was not trained on."""
-    sample, learner, settings = work.sample, trainer.learner, trainer.settings[0]
+    sample, learner, settings = spec.sample, trainer.learner, trainer.settings[0]
     error = (sample.target - scores[:, 0]) ** 2
     least = max(1e-6 * float(error.mean()), np.finfo(np.float64).tiny)
     squares = replace(sample, target=np.maximum(error, least), kind="positive")
     simple = replace(settings, n_leaves=8, most_rounds=60, least_rows=max(settings.least_rows, 20))
     if not columns.size:
         # All rows are told the same, in all folds.
-        constant = learner.grow(Task(squares, columns, None, None, simple))
+        constant = learner.grow(GrowTask(squares, columns, None, None, simple))
         outputs = np.column_stack([scores[:, 0], np.exp(constant.scores(sample.rows)[:, 0])])
         return replace(stage, spread=constant.forest()), outputs
     seen = np.empty(len(sample))
     n_rounds = 0
-    for i, (train, test) in enumerate(work.folds):
-        task = Task(
+    for i, (train, test) in enumerate(spec.folds):
+        task = GrowTask(
             squares.take(train),
             columns,
             None,
             n_rounds if i else None,
             simple,
-            validation=Validation(squares.take(test), None),
-            n_threads=work.n_jobs,
-            is_over=work.deadline.is_over,
+            validation=ValidationRows(squares.take(test), None),
+            n_threads=spec.n_jobs,
+            is_over=spec.deadline.is_over,
         )
         grown = learner.grow(task)
         n_rounds = max(grown.n_rounds, 1)
         seen[test] = grown.scores(sample.rows[test])[:, 0]
-    final = learner.grow(Task(squares, columns, None, n_rounds, simple, n_threads=work.n_jobs))
+    final = learner.grow(GrowTask(squares, columns, None, n_rounds, simple, n_threads=spec.n_jobs))
     outputs = np.column_stack([scores[:, 0], np.exp(seen)])
     return replace(stage, spread=final.forest()), outputs

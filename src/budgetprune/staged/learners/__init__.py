@@ -3,18 +3,18 @@
 from budgetprune.staged.learners.calibration import best_scale, calibrated_loss
 from budgetprune.staged.learners.learner import Learner
 from budgetprune.staged.learners.losses import mean_loss, row_losses
-from budgetprune.staged.learners.registry import LEARNERS, Candidates, has_lightgbm
-from budgetprune.staged.learners.task import Settings, Task, Validation
-from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.learners.registry import LEARNERS, LearnerCandidates, has_lightgbm
+from budgetprune.staged.learners.task import GrowTask, TreeSettings, ValidationRows
+from budgetprune.staged.learners.trees import GrownTrees
 
 __all__ = [
     "LEARNERS",
-    "Candidates",
-    "Grown",
+    "GrowTask",
+    "GrownTrees",
     "Learner",
-    "Settings",
-    "Task",
-    "Validation",
+    "LearnerCandidates",
+    "TreeSettings",
+    "ValidationRows",
     "best_scale",
     "calibrated_loss",
     "has_lightgbm",

@@ -1,4 +1,4 @@
-"""`Constant`: scores that are the same for all rows."""
+"""`ConstantScore`: scores that are the same for all rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
 from budgetprune.staged.data.sample import Kind, Sample, Scores
-from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.learners.trees import GrownTrees
 
 _LINKS: dict[Kind, Any] = {
     "binary": "logistic",
@@ -25,7 +25,7 @@ _LOSSES: dict[Kind, Any] = {
 }
 
 
-class Constant(Grown):
+class ConstantScore(GrownTrees):
     """The best score that is the same for all rows, as a tree with a single leaf."""
 
     n_rounds = 1

@@ -13,8 +13,8 @@ from budgetprune.forest import Forest
 from budgetprune.staged.data.sample import Sample, Scores
 from budgetprune.staged.learners.constant import best_constant
 from budgetprune.staged.learners.learner import Learner
-from budgetprune.staged.learners.task import Settings, Task
-from budgetprune.staged.learners.trees import Grown, on_all_features, scores_of
+from budgetprune.staged.learners.task import GrowTask, TreeSettings
+from budgetprune.staged.learners.trees import GrownTrees, map_to_all_features, single_thread_scores
 from budgetprune.staged.model.links import log_shares
 
 # More trees make forests better, but only a little, and files larger.
@@ -25,13 +25,13 @@ _BATCH = 10
 _LARGEST = 1e30
 
 
-class _GrownForest(Grown):
+class _GrownForest(GrownTrees):
     def __init__(self, forest: Forest, model: Any = None, columns: NDArray[np.intp] | None = None) -> None:
         self._forest, self.n_rounds = forest, forest.n_trees
         self.model, self.columns = model, columns
 
     def scores(self, rows: NDArray[np.float64]) -> Scores:
-        found = scores_of(self._forest, rows)
+        found = single_thread_scores(self._forest, rows)
         return found if self._forest.classes is None else log_odds(found)
 
     def forest(self) -> Forest:
@@ -41,7 +41,7 @@ class _GrownForest(Grown):
 class ForestLearner(Learner):
     """Random forests or extremely randomised trees; each stage stands alone.
 
-    A forest of classes answers with shares of its trees' rows. `Grown.scores` are their logarithms, so that
+    A forest of classes answers with shares of its trees' rows. `GrownTrees.scores` are logarithms, so that
     losses and calibration are those of boosted trees; the trees themselves answer with the shares.
 
     Parameters
@@ -56,16 +56,16 @@ class ForestLearner(Learner):
     def __init__(self, boosted: Learner) -> None:
         self._boosted = boosted
 
-    def grow(self, task: Task) -> Grown:
+    def grow(self, task: GrowTask) -> GrownTrees:
         return self._boosted.grow(task) if task.sample.kind == "positive" else super().grow(task)
 
-    def _constant(self, task: Task) -> Grown:
+    def _constant(self, task: GrowTask) -> GrownTrees:
         constant = super()._constant(task)
         if task.sample.kind == "regression":
             return constant
         return _GrownForest(_shares_of(task.sample, constant.forest()))
 
-    def _grow(self, task: Task) -> Grown:
+    def _grow(self, task: GrowTask) -> GrownTrees:
         sample, wanted = task.sample, min(task.n_rounds or task.settings.most_rounds, N_TREES)
         model = _model(task)
         rows = np.clip(sample.rows[:, task.columns], -_LARGEST, _LARGEST)
@@ -73,10 +73,10 @@ class ForestLearner(Learner):
         while n_trees < wanted and not (n_trees and task.is_over()):
             n_trees = min(wanted, n_trees + _BATCH)
             model.set_params(n_estimators=n_trees).fit(rows, sample.target, sample_weight=sample.weight)
-        forest = on_all_features(Forest.from_model(model), task.columns, sample.columns)
+        forest = map_to_all_features(Forest.from_model(model), task.columns, sample.columns)
         return _GrownForest(_summed(forest, sample), model, task.columns)
 
-    def gains(self, grown: Grown, n_features: int) -> NDArray[np.float64]:
+    def gains(self, grown: GrownTrees, n_features: int) -> NDArray[np.float64]:
         found = np.zeros(n_features)
         if isinstance(grown, _GrownForest) and grown.model is not None:
             found[grown.columns] = grown.model.feature_importances_
@@ -89,16 +89,16 @@ def log_odds(shares: NDArray[np.float64]) -> Scores:
     return found[:, 1:] - found[:, :1] if found.shape[1] == 2 else found
 
 
-def forest_settings(n_rows: int) -> list[Settings]:
+def forest_settings(n_rows: int) -> list[TreeSettings]:
     """List the settings that are tried: all thresholds or random ones, with small leaves and larger ones."""
     # A leaf for every other row, if there are few rows; large trees would make files large.
-    usual = Settings(n_leaves=int(np.clip(n_rows // 2, 8, 256)), most_rounds=N_TREES)
+    usual = TreeSettings(n_leaves=int(np.clip(n_rows // 2, 8, 256)), most_rounds=N_TREES)
     return [
         replace(usual, extra=extra, least_rows=least_rows) for extra in (True, False) for least_rows in (2, 5)
     ]
 
 
-def _model(task: Task) -> Any:
+def _model(task: GrowTask) -> Any:
     from sklearn.ensemble import (
         ExtraTreesClassifier,
         ExtraTreesRegressor,
@@ -139,7 +139,7 @@ def _summed(forest: Forest, sample: Sample) -> Forest:
         classes=classes,
         divisor=1.0,
         tree_round=np.arange(forest.n_trees, dtype=np.int32),
-        threshold=_of_64_bits(forest.threshold),
+        threshold=_float64_thresholds(forest.threshold),
         input_dtype=np.dtype(np.float64),
         # What only pruning uses would make files larger.
         class_weight=None,
@@ -147,7 +147,7 @@ def _summed(forest: Forest, sample: Sample) -> Forest:
     )
 
 
-def _of_64_bits(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+def _float64_thresholds(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
     """Find thresholds that tell numbers apart as the given ones do after rounding to 32 bits."""
     nearest = threshold.astype(np.float32)
     below = np.where(nearest > threshold, np.nextafter(nearest, np.float32(-np.inf)), nearest)

@@ -15,8 +15,8 @@ from budgetprune.forest import Forest
 from budgetprune.staged.data.sample import Sample, Scores
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, PATIENCE, Learner
 from budgetprune.staged.learners.losses import mean_loss
-from budgetprune.staged.learners.task import Task, Validation
-from budgetprune.staged.learners.trees import Grown, on_all_features, scores_of
+from budgetprune.staged.learners.task import GrowTask, ValidationRows
+from budgetprune.staged.learners.trees import GrownTrees, map_to_all_features, single_thread_scores
 from budgetprune.staged.model.join import take_trees
 from budgetprune.utils.threads import kernel_threads
 
@@ -48,12 +48,12 @@ class _Watch:
         return float(self._score)
 
 
-class _GrownByHist(Grown):
+class _GrownByHist(GrownTrees):
     def __init__(self, forest: Forest, n_rounds: int, gains: NDArray[np.float64]) -> None:
         self._forest, self.n_rounds, self.gains = forest, n_rounds, gains
 
     def scores(self, rows: NDArray[np.float64]) -> Scores:
-        return scores_of(self._forest, rows)
+        return single_thread_scores(self._forest, rows)
 
     def forest(self) -> Forest:
         return self._forest
@@ -65,7 +65,7 @@ class HistLearner(Learner):
     name = "hist"
     decay = 0.0
 
-    def _grow(self, task: Task) -> Grown:
+    def _grow(self, task: GrowTask) -> GrownTrees:
         # OpenMP would take all cores, for each of the models that are grown at the same time.
         with _controller().limit(limits=task.n_threads, user_api="openmp"):
             if task.validation is not None and task.n_rounds is None:
@@ -74,7 +74,7 @@ class HistLearner(Learner):
             self._fit(model, task)
             return self._grown(model, task)
 
-    def _grow_until_best(self, task: Task, validation: Validation) -> Grown:
+    def _grow_until_best(self, task: GrowTask, validation: ValidationRows) -> GrownTrees:
         """Add rounds until the loss on other rows has not fallen for some, and keep those up to the best."""
         model = self._model(task).set_params(warm_start=True)
         seen, most = validation.sample, model.max_iter
@@ -82,18 +82,18 @@ class HistLearner(Learner):
         while n_rounds < most and n_rounds - int(np.argmin(losses)) < PATIENCE:
             wanted = min(most, n_rounds + (_MORE_ROUNDS if n_rounds else _FIRST_ROUNDS))
             self._fit(model.set_params(max_iter=wanted), task)
-            forest = on_all_features(Forest.from_model(model), task.columns, task.sample.columns)
+            forest = map_to_all_features(Forest.from_model(model), task.columns, task.sample.columns)
             losses = [np.inf, *(mean_loss(seen, scores) for scores in _scores_by_round(forest, seen.rows))]
             n_rounds = model.n_iter_
             if n_rounds < wanted:
                 break  # the time is over
         return self._grown(model, task, int(np.argmin(losses)))
 
-    def _fit(self, model: Any, task: Task) -> None:
+    def _fit(self, model: Any, task: GrowTask) -> None:
         sample = _with_all_classes(task.sample)
         model.fit(sample.rows[:, task.columns], sample.target, sample_weight=sample.weight)
 
-    def _model(self, task: Task) -> Any:
+    def _model(self, task: GrowTask) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
         kind, settings = task.sample.kind, task.settings
@@ -119,19 +119,19 @@ class HistLearner(Learner):
             random_state=task.seed,
         )
 
-    def _grown(self, model: Any, task: Task, n_rounds: int | None = None) -> Grown:
+    def _grown(self, model: Any, task: GrowTask, n_rounds: int | None = None) -> GrownTrees:
         forest, about = Forest.from_model(model), task.sample.columns
         assert forest.tree_round is not None
         n_rounds = n_rounds or model.n_iter_
         forest = take_trees(forest, 0, int(np.searchsorted(forest.tree_round, n_rounds)))
-        complete = on_all_features(forest, task.columns, about)
+        complete = map_to_all_features(forest, task.columns, about)
         split, gain = forest.is_split, forest.split_gain
         assert gain is not None
         gains = np.zeros(about.n_features)
         np.add.at(gains, complete.feature[split], gain[split])
         return _GrownByHist(complete, n_rounds, gains)
 
-    def gains(self, grown: Grown, n_features: int) -> NDArray[np.float64]:
+    def gains(self, grown: GrownTrees, n_features: int) -> NDArray[np.float64]:
         return grown.gains if isinstance(grown, _GrownByHist) else np.zeros(n_features)
 
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.learners.constant import Constant
-from budgetprune.staged.learners.task import Task
-from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.learners.constant import ConstantScore
+from budgetprune.staged.learners.task import GrowTask
+from budgetprune.staged.learners.trees import GrownTrees
 from budgetprune.utils.threads import VALUES_PER_THREAD
 
 # Training ends if the loss on other rows has not fallen for this many rounds.
@@ -35,7 +35,7 @@ class Learner(ABC):
     name: ClassVar[str]
     decay: ClassVar[float]
 
-    def grow(self, task: Task) -> Grown:
+    def grow(self, task: GrowTask) -> GrownTrees:
         """Grow trees that add to the scores that they are started with."""
         if not task.columns.size:
             return self._constant(task)
@@ -43,14 +43,14 @@ class Learner(ABC):
         n_values = len(task.sample) * task.columns.size
         return self._grow(replace(task, n_threads=min(task.n_threads, max(1, n_values // VALUES_PER_THREAD))))
 
-    def _constant(self, task: Task) -> Grown:
+    def _constant(self, task: GrowTask) -> GrownTrees:
         """Answer all rows alike."""
-        return Constant(task.sample, task.start)
+        return ConstantScore(task.sample, task.start)
 
     @abstractmethod
-    def _grow(self, task: Task) -> Grown:
+    def _grow(self, task: GrowTask) -> GrownTrees:
         """Grow at least one tree."""
 
     @abstractmethod
-    def gains(self, grown: Grown, n_features: int) -> NDArray[np.float64]:
+    def gains(self, grown: GrownTrees, n_features: int) -> NDArray[np.float64]:
         """Add up by how much the splits on each feature lowered the loss."""

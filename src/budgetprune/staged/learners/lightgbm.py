@@ -12,8 +12,8 @@ from budgetprune.forest import Forest
 from budgetprune.staged.data.sample import Sample, Scores
 from budgetprune.staged.learners.calibration import RunningLoss
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, PATIENCE, Learner
-from budgetprune.staged.learners.task import Task
-from budgetprune.staged.learners.trees import Grown, on_all_features
+from budgetprune.staged.learners.task import GrowTask
+from budgetprune.staged.learners.trees import GrownTrees, map_to_all_features
 
 # Logarithms of probabilities are finite.
 _LEAST_SHARE = 1e-15
@@ -26,7 +26,7 @@ _N_ROWS_OF_BINS = 50_000
 _FIRST_ROWS, _FEW_VALUES = 1000, 60
 
 
-class _GrownByLightGBM(Grown):
+class _GrownByLightGBM(GrownTrees):
     def __init__(self, booster: Any, columns: NDArray[np.intp], sample: Sample) -> None:
         self.booster, self._columns, self._about = booster, columns, sample.columns
         self._n_outputs = sample.n_outputs
@@ -37,7 +37,7 @@ class _GrownByLightGBM(Grown):
         return np.asarray(found, dtype=np.float64).reshape(len(rows), self._n_outputs)
 
     def forest(self) -> Forest:
-        return on_all_features(Forest.from_model(self.booster), self._columns, self._about)
+        return map_to_all_features(Forest.from_model(self.booster), self._columns, self._about)
 
 
 class LightGBMLearner(Learner):
@@ -55,7 +55,7 @@ class LightGBMLearner(Learner):
         "positive": "gamma",
     }
 
-    def _grow(self, task: Task) -> Grown:
+    def _grow(self, task: GrowTask) -> GrownTrees:
         import lightgbm as lgb
 
         bins = _bins_with_room(task.sample, task.columns) if task.settings.extra else None
@@ -88,7 +88,7 @@ class LightGBMLearner(Learner):
             return self._constant(task)
         return _GrownByLightGBM(booster, task.columns, task.sample)
 
-    def _parameters(self, task: Task) -> dict[str, Any]:
+    def _parameters(self, task: GrowTask) -> dict[str, Any]:
         sample, settings = task.sample, task.settings
         found: dict[str, Any] = {
             "objective": self._OBJECTIVES[sample.kind],
@@ -108,7 +108,7 @@ class LightGBMLearner(Learner):
             found["num_class"] = sample.n_outputs
         return found
 
-    def gains(self, grown: Grown, n_features: int) -> NDArray[np.float64]:
+    def gains(self, grown: GrownTrees, n_features: int) -> NDArray[np.float64]:
         found = np.zeros(n_features)
         if isinstance(grown, _GrownByLightGBM):
             found[grown._columns] = grown.booster.feature_importance("gain")
@@ -116,7 +116,7 @@ class LightGBMLearner(Learner):
 
 
 def _calibrated_loss(
-    task: Task, seen: Sample
+    task: GrowTask, seen: Sample
 ) -> Callable[[NDArray[np.float64], Any], tuple[str, float, bool]]:
     """Make a metric for LightGBM: the loss of calibrated probabilities."""
     loss = RunningLoss(seen)

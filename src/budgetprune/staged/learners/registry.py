@@ -13,7 +13,7 @@ from budgetprune.staged.learners.lightgbm import LightGBMLearner
 
 
 @dataclass(frozen=True)
-class Candidates:
+class LearnerCandidates:
     """What may grow the trees.
 
     Attributes
@@ -35,15 +35,15 @@ def has_lightgbm() -> bool:
     return find_spec("lightgbm") is not None
 
 
-def _boosted_or_forest(*, is_forest_required: bool) -> Candidates:
+def _boosted_or_forest(*, is_forest_required: bool) -> LearnerCandidates:
     """Take LightGBM where it is installed, scikit-learn's HistGradientBoosting otherwise, and a forest."""
     boosted = LightGBMLearner() if has_lightgbm() else HistLearner()
-    return Candidates(boosted, ForestLearner(boosted), is_forest_required)
+    return LearnerCandidates(boosted, ForestLearner(boosted), is_forest_required)
 
 
-LEARNERS: dict[str, Callable[[], Candidates]] = {
+LEARNERS: dict[str, Callable[[], LearnerCandidates]] = {
     "auto": lambda: _boosted_or_forest(is_forest_required=False),
-    "lightgbm": lambda: Candidates(LightGBMLearner()),
-    "hist": lambda: Candidates(HistLearner()),
+    "lightgbm": lambda: LearnerCandidates(LightGBMLearner()),
+    "hist": lambda: LearnerCandidates(HistLearner()),
     "forest": lambda: _boosted_or_forest(is_forest_required=True),
 }

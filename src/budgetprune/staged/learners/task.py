@@ -1,4 +1,4 @@
-"""`Task`: what a learner is asked to grow."""
+"""`GrowTask`: what a learner is asked to grow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from budgetprune.staged.data.sample import Sample, Scores
 
 
 @dataclass(frozen=True)
-class Settings:
+class TreeSettings:
     """How trees are grown.
 
     Attributes
@@ -32,7 +32,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Validation:
+class ValidationRows:
     """Rows that say when to stop, and the scores that they start with."""
 
     sample: Sample
@@ -40,7 +40,7 @@ class Validation:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class GrowTask:
     """What is to be grown.
 
     Attributes
@@ -50,8 +50,8 @@ class Task:
     start : scores of shape (n_rows, n_outputs) that the trees add to, or None
     n_rounds : int, or None
         None: as many as the validation rows ask for, at most ``settings.most_rounds``.
-    settings : Settings
-    validation : Validation, if `n_rounds` is None
+    settings : TreeSettings
+    validation : ValidationRows, if `n_rounds` is None
     seed, n_threads : int
     is_over : callable
         Whether the time is over, so that training ends with the round that it is in.
@@ -61,8 +61,8 @@ class Task:
     columns: NDArray[np.intp]
     start: Scores | None
     n_rounds: int | None
-    settings: Settings
-    validation: Validation | None = None
+    settings: TreeSettings
+    validation: ValidationRows | None = None
     seed: int = 0
     n_threads: int = 1
     is_over: Callable[[], bool] = lambda: False

@@ -1,4 +1,4 @@
-"""`Grown`: the trees of a stage."""
+"""`GrownTrees`: the trees of a stage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from budgetprune.staged.data.sample import Scores
 from budgetprune.utils.threads import kernel_threads
 
 
-class Grown(ABC):
+class GrownTrees(ABC):
     """Trees that were grown for a stage; they add to the scores that they were started with."""
 
     n_rounds: int
@@ -28,13 +28,13 @@ class Grown(ABC):
         """Return the trees."""
 
 
-def scores_of(forest: Forest, rows: NDArray[np.float64]) -> Scores:
+def single_thread_scores(forest: Forest, rows: NDArray[np.float64]) -> Scores:
     """Compute scores with one thread: several models are tried at the same time, on few rows each."""
     with kernel_threads(1):
         return forest.scores(rows)
 
 
-def on_all_features(forest: Forest, columns: NDArray[np.intp], about: Columns) -> Forest:
+def map_to_all_features(forest: Forest, columns: NDArray[np.intp], about: Columns) -> Forest:
     """Let a forest that was grown on some columns test the same columns of complete rows."""
     feature = np.where(forest.feature >= 0, columns[forest.feature], -1).astype(np.int32)
     return replace(

@@ -1,14 +1,14 @@
 """Order of the sources, and the stages that follow from it."""
 
+from budgetprune.staged.ordering.acquired_sources import AcquiredSources, Step
 from budgetprune.staged.ordering.forward_selection import order_sources, promising_columns
 from budgetprune.staged.ordering.limits import CostLimits
 from budgetprune.staged.ordering.orders import propose_orders
-from budgetprune.staged.ordering.sources import Shop, Step
 from budgetprune.staged.ordering.stages import join_steps, plan_stages
 
 __all__ = [
+    "AcquiredSources",
     "CostLimits",
-    "Shop",
     "Step",
     "join_steps",
     "order_sources",

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import ROUNDING, CostTable
+from budgetprune.staged.ordering.acquired_sources import AcquiredSources, Step
 from budgetprune.staged.ordering.forward_selection import order_sources
 from budgetprune.staged.ordering.limits import CostLimits
-from budgetprune.staged.ordering.sources import Shop, Step
-from budgetprune.staged.training.trials import Trials
+from budgetprune.staged.training.trials import TrialTrainer
 
 # Exponents of prices in the order of sources, tried if prices differ: what a source saves per unit of price;
 # one with which cheap sources come first, for small budgets; and what it saves, whatever it costs, for large
@@ -23,11 +23,11 @@ EXPONENTS = (PER_PRICE, CHEAP_FIRST, WHATEVER_IT_COSTS)
 CHEAPER_EXPONENT, MOST_CHEAPER = 5.0, 4
 
 
-def propose_orders(trials: Trials, limits: CostLimits) -> list[list[Step]]:
+def propose_orders(trials: TrialTrainer, limits: CostLimits) -> list[list[Step]]:
     """Order the sources, in several ways if prices differ."""
     is_offered = limits.offered_sources()
     orders = [
-        order_sources(trials, Shop(limits.costs, is_offered), exponent)
+        order_sources(trials, AcquiredSources(limits.costs, is_offered), exponent)
         for exponent in _exponents(limits.costs.price[is_offered])
     ]
     orders += _cheaper_orders(trials, limits, orders)
@@ -35,7 +35,9 @@ def propose_orders(trials: Trials, limits: CostLimits) -> list[list[Step]]:
     return [within(limits.costs, order, limits.max_cost) for order in orders]
 
 
-def _cheaper_orders(trials: Trials, limits: CostLimits, orders: Sequence[list[Step]]) -> list[list[Step]]:
+def _cheaper_orders(
+    trials: TrialTrainer, limits: CostLimits, orders: Sequence[list[Step]]
+) -> list[list[Step]]:
     """Order the sources that are cheaper than what all others begin with, for budgets below that.
 
     A budget that is asked for has an order of what fits into it, by what a source saves per price. Others
@@ -54,7 +56,7 @@ def _cheaper_orders(trials: Trials, limits: CostLimits, orders: Sequence[list[St
     return found
 
 
-def _affordable_order(trials: Trials, limits: CostLimits) -> list[list[Step]]:
+def _affordable_order(trials: TrialTrainer, limits: CostLimits) -> list[list[Step]]:
     """Order the sources of the features that a row can have within the budget, whatever they cost.
 
     The other order that ignores prices may begin with a source that is too expensive.
@@ -65,14 +67,14 @@ def _affordable_order(trials: Trials, limits: CostLimits) -> list[list[Step]]:
     return _order_up_to(trials, limits, limits.budget * ROUNDING, WHATEVER_IT_COSTS)
 
 
-def _order_up_to(trials: Trials, limits: CostLimits, limit: float, exponent: float) -> list[list[Step]]:
+def _order_up_to(trials: TrialTrainer, limits: CostLimits, limit: float, exponent: float) -> list[list[Step]]:
     """Order the sources of the features that cost no more than a limit; no order if none of them helps."""
     alone = limits.costs.price_alone
     is_cheap = alone <= min(limit, limits.max_cost * ROUNDING)
     if not np.any(is_cheap & (alone > 0)):
         return []
     order = order_sources(
-        trials, Shop(limits.costs, limits.costs.needed_by(np.flatnonzero(is_cheap))), exponent
+        trials, AcquiredSources(limits.costs, limits.costs.needed_by(np.flatnonzero(is_cheap))), exponent
     )
     return [order] if order and order[0].price <= limit else []
 
@@ -84,19 +86,19 @@ def within(costs: CostTable, order: Sequence[Step], max_cost: float) -> list[Ste
     """
     if max_cost == np.inf:
         return list(order)
-    planned, bought = Shop(costs), Shop(costs)
+    planned, bought = AcquiredSources(costs), AcquiredSources(costs)
     kept: list[Step] = []
     paid = 0.0
     for step in order:
         before = planned.columns()
-        planned.buy(step)
+        planned.acquire(step)
         for feature in np.setdiff1d(planned.columns(), before).tolist():
             needs = costs.needs[costs.needs_start[feature] : costs.needs_start[feature + 1]]
             sources = tuple(needs[~bought.has[needs]].tolist())
             price = float(costs.price[list(sources)].sum())
             if sources and paid + price <= max_cost * ROUNDING:
                 kept.append(Step(sources, price))
-                bought.buy(kept[-1])
+                bought.acquire(kept[-1])
                 paid += price
     return kept
 

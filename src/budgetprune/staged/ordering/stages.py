@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from budgetprune.costs import CostTable
-from budgetprune.staged.ordering.sources import Shop, Step
-from budgetprune.staged.training.plan import Plan
+from budgetprune.staged.ordering.acquired_sources import AcquiredSources, Step
+from budgetprune.staged.training.plan import StagePlan
 
 # The first steps are stages of their own; later ones are joined until the cost has grown by this factor.
-N_SINGLE, GROWTH = 10, 1.12
+N_SINGLE_SOURCE_STAGES, COST_GROWTH = 10, 1.12
 
 
 def join_steps(order: list[Step], most: int) -> list[tuple[int, ...]]:
@@ -19,15 +19,15 @@ def join_steps(order: list[Step], most: int) -> list[tuple[int, ...]]:
     most : int
         Number of stages, at most.
     """
-    n_single, growth = min(N_SINGLE, most), GROWTH
+    n_single, growth = min(N_SINGLE_SOURCE_STAGES, most), COST_GROWTH
     while True:
-        stages = _joined(order, n_single, growth)
+        stages = _join_with(order, n_single, growth)
         if len(stages) <= most:
             return stages
         n_single, growth = max(1, n_single - 1), growth * 1.05
 
 
-def _joined(order: list[Step], n_single: int, growth: float) -> list[tuple[int, ...]]:
+def _join_with(order: list[Step], n_single: int, growth: float) -> list[tuple[int, ...]]:
     stages: list[tuple[int, ...]] = []
     sources: tuple[int, ...] = ()
     cost = last = 0.0
@@ -39,12 +39,12 @@ def _joined(order: list[Step], n_single: int, growth: float) -> list[tuple[int, 
     return stages
 
 
-def plan_stages(costs: CostTable, order: list[Step], n_stages: int) -> Plan:
+def plan_stages(costs: CostTable, order: list[Step], n_stages: int) -> StagePlan:
     """Join the steps of an order to stages, after one that buys nothing."""
-    shop = Shop(costs)
+    acquired = AcquiredSources(costs)
     sources = [(), *join_steps(order, n_stages)]
     columns = []
     for each in sources:
-        shop.has[list(each)] = True
-        columns.append(shop.columns())
-    return Plan(tuple(sources), tuple(columns))
+        acquired.has[list(each)] = True
+        columns.append(acquired.columns())
+    return StagePlan(tuple(sources), tuple(columns))

@@ -13,7 +13,7 @@ from budgetprune.predictor.kernels import COMPLETE, NO_LABEL, STOPPED, TOO_EXPEN
 from budgetprune.predictor.source_index import SourceIndex
 from budgetprune.predictor.tables import Sources
 from budgetprune.staged.model.staged_model import StagedModel
-from budgetprune.staged.stopping.thresholds import applied
+from budgetprune.staged.stopping.thresholds import effective_thresholds
 
 _REASONS = {
     WAITING: "waiting",
@@ -208,7 +208,7 @@ class StagedEngine(SourceIndex):
         first = max(self._stage(self.known_from(at_hand)), 0)
         price = np.array([self.sources.price[each[~at_hand[each]]].sum() for each in self._wanted])
         price[: first + 1] = 0.0
-        thresholds, last = applied(model.thresholds, price, money)
+        thresholds, last = effective_thresholds(model.thresholds, price, money)
         limited = thresholds.copy()
         limited[last] = np.inf
         known = self.known_from(at_hand)

@@ -1,8 +1,16 @@
 """Stopping rules: thresholds of the uncertainty, learnt by backward induction."""
 
-from budgetprune.staged.stopping.between import rules_between
-from budgetprune.staged.stopping.evidence import Crossed, Evidence
-from budgetprune.staged.stopping.lambdas import useful_lams
-from budgetprune.staged.stopping.thresholds import applied, learn_thresholds, stops_at
+from budgetprune.staged.stopping.interpolation import interpolate_rules
+from budgetprune.staged.stopping.lambdas import choose_lambdas
+from budgetprune.staged.stopping.out_of_fold import OutOfFoldResults, StoppingData
+from budgetprune.staged.stopping.thresholds import effective_thresholds, learn_thresholds, stopping_stage
 
-__all__ = ["Crossed", "Evidence", "applied", "learn_thresholds", "rules_between", "stops_at", "useful_lams"]
+__all__ = [
+    "OutOfFoldResults",
+    "StoppingData",
+    "choose_lambdas",
+    "effective_thresholds",
+    "interpolate_rules",
+    "learn_thresholds",
+    "stopping_stage",
+]

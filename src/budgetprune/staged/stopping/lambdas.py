@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.stopping.evidence import Evidence
-from budgetprune.staged.stopping.thresholds import learn_thresholds, stops_at
+from budgetprune.staged.stopping.out_of_fold import StoppingData
+from budgetprune.staged.stopping.thresholds import learn_thresholds, stopping_stage
 
 # Lambdas that are tried first, and at most; costs of neighbours should differ by no more than this factor.
 _N_FIRST, _N_LAMS, _FACTOR = 24, 96, 1.03
@@ -14,7 +14,7 @@ _N_FIRST, _N_LAMS, _FACTOR = 24, 96, 1.03
 _MOST_ROWS = 20_000
 
 
-def useful_lams(evidence: Evidence) -> NDArray[np.float64]:
+def choose_lambdas(evidence: StoppingData) -> NDArray[np.float64]:
     """Choose prices of cost from "buy nothing" to "buy whatever helps at all", in falling order.
 
     Above the first one, even the largest loss there is would not pay for the cheapest stage; the last is 0.
@@ -44,9 +44,9 @@ def useful_lams(evidence: Evidence) -> NDArray[np.float64]:
     return np.append(lams, 0.0)
 
 
-def _costs(evidence: Evidence, lams: NDArray[np.float64]) -> NDArray[np.float64]:
+def _costs(evidence: StoppingData, lams: NDArray[np.float64]) -> NDArray[np.float64]:
     """Average cost for each lambda, on the rows that thresholds are learnt from."""
     paid = np.cumsum(evidence.price)
     thresholds = learn_thresholds(evidence, lams)
-    stages = [stops_at(evidence.uncertainty, each) for each in thresholds]
+    stages = [stopping_stage(evidence.uncertainty, each) for each in thresholds]
     return np.array([np.average(paid[stage], weights=evidence.weight) for stage in stages])

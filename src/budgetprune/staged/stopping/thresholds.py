@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import ROUNDING
-from budgetprune.staged.stopping.evidence import Evidence
+from budgetprune.staged.stopping.out_of_fold import StoppingData
 
 # Rows are sorted into at most this many groups by their uncertainty; a threshold lies between two groups. So
 # thresholds are not fitted to single rows.
 MOST_GROUPS = 1024
 
 
-def learn_thresholds(evidence: Evidence, lams: NDArray[np.float64]) -> NDArray[np.float64]:
+def learn_thresholds(evidence: StoppingData, lams: NDArray[np.float64]) -> NDArray[np.float64]:
     """Find the thresholds for each price of cost.
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : StoppingData
     lams : float64 array of shape (n_lams,)
         How much loss a unit of cost is worth.
 
@@ -73,12 +73,12 @@ class _Groups:
         return float(self._levels[n_below - 1]) if n_below > 0 else -np.inf
 
 
-def stops_at(uncertainty: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.intp]:
+def stopping_stage(uncertainty: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.intp]:
     """Find the stage where each row stops, given uncertainties of shape (n_rows, n_stages)."""
     return np.asarray(np.argmax(uncertainty <= thresholds, axis=1))
 
 
-def applied(
+def effective_thresholds(
     thresholds: NDArray[np.float64], price: NDArray[np.float64], most: float
 ) -> tuple[NDArray[np.float64], int]:
     """Return thresholds as rows meet them, and the last stage that they can pay for.

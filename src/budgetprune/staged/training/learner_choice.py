@@ -14,11 +14,11 @@ from budgetprune.staged.learners.calibration import best_scale, calibrated_loss
 from budgetprune.staged.learners.forest import forest_settings
 from budgetprune.staged.learners.learner import Learner
 from budgetprune.staged.learners.losses import row_losses
-from budgetprune.staged.learners.registry import Candidates
-from budgetprune.staged.learners.task import Settings
-from budgetprune.staged.training.plan import Plan
-from budgetprune.staged.training.trainer import Trainer
-from budgetprune.staged.training.trials import Trials
+from budgetprune.staged.learners.registry import LearnerCandidates
+from budgetprune.staged.learners.task import TreeSettings
+from budgetprune.staged.training.plan import StagePlan
+from budgetprune.staged.training.trainer import StageTrainer
+from budgetprune.staged.training.trials import TrialTrainer
 
 # With more rows, boosting is rarely behind, and a forest takes long and has large trees.
 MOST_ROWS_OF_FORESTS = 20_000
@@ -27,17 +27,17 @@ MOST_ROWS_OF_ALL_FOLDS = 5_000
 # Trees of the forests by which settings are chosen.
 N_TRIED_TREES = 30
 # A forest must be better by this many standard errors of the difference.
-CLEARLY = 2.0
-_Way = tuple[Learner, Settings]
+LEAST_STANDARD_ERRORS = 2.0
+_Way = tuple[Learner, TreeSettings]
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class LearnerComparison:
     """How boosted trees are compared with forests, on rows that they were not trained on.
 
     Attributes
     ----------
-    trials : Trials
+    trials : TrialTrainer
         With the boosted trees and their settings.
     columns : of all features that can be bought
     sample : Sample
@@ -45,14 +45,14 @@ class Comparison:
     seed : int
     """
 
-    trials: Trials
+    trials: TrialTrainer
     columns: NDArray[np.intp]
     sample: Sample
     folds: Sequence[Fold]
     seed: int
 
 
-def choose_learner(candidates: Candidates, compared: Comparison) -> _Way:
+def choose_learner(candidates: LearnerCandidates, compared: LearnerComparison) -> _Way:
     """Return what grows the trees of the stages, and with which settings."""
     trials = compared.trials
     boosted, forest = (trials.learner, trials.settings), candidates.forest
@@ -63,12 +63,12 @@ def choose_learner(candidates: Candidates, compared: Comparison) -> _Way:
     if len(compared.sample) > MOST_ROWS_OF_FORESTS or trials.deadline.is_over():
         return boosted
     chosen = forest, _best_settings(forest, compared)
-    is_better = _is_clearly_better(chosen, boosted, compared)
+    is_better = _is_significantly_better(chosen, boosted, compared)
     # Boosted trees that had to end early would be compared with a complete forest.
     return chosen if is_better and not trials.deadline.is_over() else boosted
 
 
-def _best_settings(forest: Learner, compared: Comparison) -> Settings:
+def _best_settings(forest: Learner, compared: LearnerComparison) -> TreeSettings:
     """Find the settings of a forest with the least loss on the test rows."""
     trials, best, least = compared.trials, None, np.inf
     for settings in forest_settings(len(trials.train)):
@@ -83,7 +83,7 @@ def _best_settings(forest: Learner, compared: Comparison) -> Settings:
     return best
 
 
-def _is_clearly_better(one: _Way, other: _Way, compared: Comparison) -> bool:
+def _is_significantly_better(one: _Way, other: _Way, compared: LearnerComparison) -> bool:
     """Whether one way has less loss than another, by more than chance.
 
     Most comparisons end with the first fold, on which the first way is behind.
@@ -103,13 +103,15 @@ def _is_clearly_better(one: _Way, other: _Way, compared: Comparison) -> bool:
     weight = weight / weight.sum()
     mean = weight @ gain
     error = np.sqrt(np.sum((weight * (gain - mean)) ** 2))
-    return bool(mean > CLEARLY * error)
+    return bool(mean > LEAST_STANDARD_ERRORS * error)
 
 
-def _losses(way: _Way, train: Sample, test: Sample, compared: Comparison) -> NDArray[np.float64]:
+def _losses(way: _Way, train: Sample, test: Sample, compared: LearnerComparison) -> NDArray[np.float64]:
     """Losses of the test rows at a stage that has all columns, grown as stages are."""
     trials = compared.trials
     learner, settings = way
-    trainer = Trainer(learner, (settings,), compared.seed, trials.n_threads, lambda: None, trials.deadline, 1)
-    scores = trainer.test_scores(Plan(((),), (compared.columns,)), train, test)
+    trainer = StageTrainer(
+        learner, (settings,), compared.seed, trials.n_threads, lambda: None, trials.deadline, 1
+    )
+    scores = trainer.test_scores(StagePlan(((),), (compared.columns,)), train, test)
     return row_losses(test, best_scale(test, scores) * scores)

@@ -1,4 +1,4 @@
-"""`Plan`: the stages to train; `Way`: settings and rounds of a stage."""
+"""`StagePlan`: the stages to train; `StageSpec`: settings and rounds of a stage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS
-from budgetprune.staged.learners.task import Settings
+from budgetprune.staged.learners.task import TreeSettings
 
 # Time of a round, relative to that for one more column, that it takes for any number of columns.
 COLUMNS_OF_ROUND = 5
@@ -30,27 +30,27 @@ def relative_time(columns: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Way:
+class StageSpec:
     """How the trees of a stage are grown.
 
     Attributes
     ----------
-    settings : Settings
+    settings : TreeSettings
     n_rounds : int, or None
         None: as many as validation rows ask for.
     seconds : float
         What it took in the first fold.
     """
 
-    settings: Settings
+    settings: TreeSettings
     n_rounds: int | None
     seconds: float = 0.0
 
-    def shortened(self, share: float) -> Way:
+    def shortened(self, share: float) -> StageSpec:
         """Return the same with a share of the rounds, and with larger steps."""
         assert self.n_rounds is not None
         rate = self.settings.learning_rate
-        return Way(
+        return StageSpec(
             replace(self.settings, learning_rate=max(rate, min(LARGEST_RATE, rate / share))),
             min(self.n_rounds, max(FEWEST_ROUNDS, int(share * self.n_rounds))),
             share * self.seconds,
@@ -58,7 +58,7 @@ class Way:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class StagePlan:
     """What is trained: the columns of each stage, and how.
 
     Attributes

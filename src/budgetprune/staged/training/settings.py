@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.staged.learners.calibration import calibrated_loss
-from budgetprune.staged.learners.task import Settings
-from budgetprune.staged.training.trials import Trials
+from budgetprune.staged.learners.task import TreeSettings
+from budgetprune.staged.training.trials import TrialTrainer
 
 # Rounds of a trial. A stage takes at most so many, so that settings are compared at the size that is used.
 N_ROUNDS = 150
 # Rounds of the last stage, which has all features, as a multiple.
-LAST = 3
+LAST_STAGE_FACTOR = 3
 # Trials with more leaves, or larger steps, end as soon as one is no better than the one before.
 _LEAVES, _RATES = (15, 31, 63, 127, 255), (0.05, 0.1, 0.2, 0.3)
 _USUAL_LEAVES, _USUAL_RATE = 31, 0.1
@@ -23,22 +23,22 @@ _USUAL_LEAVES, _USUAL_RATE = 31, 0.1
 _ROWS_PER_LEAF = (5, 20, 60)
 
 
-def choose_settings(trials: Trials, columns: NDArray[np.intp]) -> Settings:
+def choose_settings(trials: TrialTrainer, columns: NDArray[np.intp]) -> TreeSettings:
     """Find settings with which a model on some columns has the least loss on the test rows.
 
     One setting is changed at a time, as long as that helps.
     """
     n_rows = len(trials.train)
 
-    def loss(settings: Settings) -> float:
+    def loss(settings: TreeSettings) -> float:
         found, own = 0.0, replace(trials, settings=settings)
-        for number, division in enumerate(trials.divisions):
+        for number, split in enumerate(trials.splits):
             grown = own.grow(columns, None, N_ROUNDS, number)
-            found += calibrated_loss(division.test, grown.scores(division.test.rows))
+            found += calibrated_loss(split.test, grown.scores(split.test.rows))
         return found
 
     small = n_rows < 40 * _ROWS_PER_LEAF[1]
-    best = Settings(most_rounds=N_ROUNDS, least_rows=_ROWS_PER_LEAF[0] if small else _ROWS_PER_LEAF[1])
+    best = TreeSettings(most_rounds=N_ROUNDS, least_rows=_ROWS_PER_LEAF[0] if small else _ROWS_PER_LEAF[1])
     best_loss = loss(best)
     for change in _changes(n_rows):
         for settings in change(best):
@@ -51,7 +51,7 @@ def choose_settings(trials: Trials, columns: NDArray[np.intp]) -> Settings:
     return best
 
 
-def _changes(n_rows: int) -> Iterator[Callable[[Settings], Iterator[Settings]]]:
+def _changes(n_rows: int) -> Iterator[Callable[[TreeSettings], Iterator[TreeSettings]]]:
     yield lambda now: (replace(now, n_leaves=n) for n in _LEAVES if n > _USUAL_LEAVES and 20 * n <= n_rows)
     yield lambda now: (
         replace(now, n_leaves=n)

@@ -15,15 +15,15 @@ from budgetprune.staged.data.folds import Fold
 from budgetprune.staged.data.sample import Sample, Scores
 from budgetprune.staged.learners.calibration import calibrated_loss
 from budgetprune.staged.learners.learner import Learner
-from budgetprune.staged.learners.task import Settings, Task, Validation
-from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.learners.task import GrowTask, TreeSettings, ValidationRows
+from budgetprune.staged.learners.trees import GrownTrees
 from budgetprune.staged.training.deadline import Deadline
-from budgetprune.staged.training.plan import Plan, Way, relative_time, speed_up
+from budgetprune.staged.training.plan import StagePlan, StageSpec, relative_time, speed_up
 from budgetprune.utils.threads import map_in_threads
 
 # Time for the first fold, relative to that of a stage that is trained once in each fold and on all rows. A
 # little less, because it is trained once more if the time turns out to be too short for as many rounds.
-FIRST_FOLD = 0.85
+FIRST_FOLD_SHARE = 0.85
 # Share of the rounds that are trained even if there is no time left.
 LEAST_SHARE = 0.05
 
@@ -48,12 +48,12 @@ class CrossFitted:
 
 
 @dataclass(frozen=True, eq=False)
-class Trainer:
+class StageTrainer:
     """How stages are trained, and with how many threads.
 
     Attributes
     ----------
-    settings : tuple of Settings
+    settings : tuple of TreeSettings
         That are tried: for stages of few features first, last for the stage that has them all.
     tell : called whenever a stage of a fold is done
     deadline : Deadline
@@ -62,15 +62,15 @@ class Trainer:
     """
 
     learner: Learner
-    settings: tuple[Settings, ...]
+    settings: tuple[TreeSettings, ...]
     seed: int
     n_jobs: int
-    tell: Callable[[], Any]
+    on_progress: Callable[[], Any]
     deadline: Deadline
     last: int
-    is_hurried: bool = False
+    single_setting: bool = False
 
-    def cross_fit(self, plan: Plan, sample: Sample, folds: Sequence[Fold]) -> CrossFitted:
+    def cross_fit(self, plan: StagePlan, sample: Sample, folds: Sequence[Fold]) -> CrossFitted:
         """Train all stages on all rows, and for each fold on the rows outside it.
 
         The first fold says how the trees of each stage are grown, and how many; the others take as many, or
@@ -78,59 +78,59 @@ class Trainer:
         are learnt from the folds must fit the stages that are trained on all rows.
         """
         scores = tuple(np.full((len(sample), sample.n_outputs), np.nan) for _ in plan.columns)
-        n_tried = 1 if self.is_hurried else 2
-        first = FIRST_FOLD * n_tried / (n_tried + len(folds))
+        n_tried = 1 if self.single_setting else 2
+        first = FIRST_FOLD_SHARE * n_tried / (n_tried + len(folds))
 
-        def train_chain(fold: Fold, ways: Sequence[Way] | None) -> list[Way]:
+        def train_chain(fold: Fold, specs: Sequence[StageSpec] | None) -> list[StageSpec]:
             train, test = fold
-            n_threads = self.n_jobs if ways is None else 1
-            found = self._chain(plan, sample.take(train), sample.take(test), ways, n_threads, first)
+            n_threads = self.n_jobs if specs is None else 1
+            found = self._chain(plan, sample.take(train), sample.take(test), specs, n_threads, first)
             for k, (_, _, seen) in enumerate(found):
                 scores[k][test] = seen
             return [way for _, way, _ in found]
 
-        ways = train_chain(folds[0], None)
+        specs = train_chain(folds[0], None)
         # Stages on all rows take longer than those of a fold.
-        share = self._share_of_rounds(ways, len(folds) + len(sample) / len(folds[0][0]))
+        share = self._share_of_rounds(specs, len(folds) + len(sample) / len(folds[0][0]))
         others = folds[1:]
         if share < 1:
-            ways, others = [way.shortened(share) for way in ways], folds
+            specs, others = [way.shortened(share) for way in specs], folds
 
-        def train_others(fold: Fold | None) -> list[Grown]:
+        def train_others(fold: Fold | None) -> list[GrownTrees]:
             if fold is not None:
-                train_chain(fold, ways)
+                train_chain(fold, specs)
                 return []
-            found = self._chain(plan, sample, sample.take(folds[0][1][:1]), ways, 1, 1.0)
+            found = self._chain(plan, sample, sample.take(folds[0][1][:1]), specs, 1, 1.0)
             return [grown for grown, _, _ in found]
 
         # First the stages on all rows, which take longest.
         stages, *_ = map_in_threads(train_others, [None, *others], self.n_jobs)
         return CrossFitted(tuple(grown.forest() for grown in stages), scores)
 
-    def _share_of_rounds(self, ways: Sequence[Way], n_times: float) -> float:
+    def _share_of_rounds(self, specs: Sequence[StageSpec], n_times: float) -> float:
         """Share of the rounds for which there is time if each stage is trained so many times."""
-        seconds = n_times * sum(way.seconds for way in ways) / speed_up(self.n_jobs)
+        seconds = n_times * sum(way.seconds for way in specs) / speed_up(self.n_jobs)
         left = max(self.deadline.left(), 0.0)
         return 1.0 if seconds <= left else max(left / seconds, LEAST_SHARE)
 
-    def test_scores(self, plan: Plan, train: Sample, test: Sample) -> Scores:
+    def test_scores(self, plan: StagePlan, train: Sample, test: Sample) -> Scores:
         """Train all stages on some rows, and return the scores of others at the last one."""
-        return self._chain(plan, train, test, None, self.n_jobs, FIRST_FOLD)[-1][2]
+        return self._chain(plan, train, test, None, self.n_jobs, FIRST_FOLD_SHARE)[-1][2]
 
     def _chain(
         self,
-        plan: Plan,
+        plan: StagePlan,
         train: Sample,
         test: Sample,
-        ways: Sequence[Way] | None,
+        specs: Sequence[StageSpec] | None,
         n_threads: int,
         share: float,
-    ) -> list[tuple[Grown, Way, Scores]]:
+    ) -> list[tuple[GrownTrees, StageSpec, Scores]]:
         """Train one stage after the other.
 
         Parameters
         ----------
-        plan : Plan
+        plan : StagePlan
         train, test : Sample
         ways : for each stage how it is trained; None: the test rows say it
         n_threads : int
@@ -142,75 +142,75 @@ class Trainer:
         """
         decay = self.learner.decay
         start = seen = None
-        found: list[tuple[Grown, Way, Scores]] = []
-        deadline = self.deadline.share(share) if ways is None else Deadline(None)
-        tournament = _Tournament(self.settings)
+        found: list[tuple[GrownTrees, StageSpec, Scores]] = []
+        deadline = self.deadline.share(share) if specs is None else Deadline(None)
+        rotation = _SettingsRotation(self.settings)
         portion = relative_time(plan.columns)
         for k, columns in enumerate(plan.columns):
-            tried: list[tuple[float, int, Grown, Way, Scores]] = []
-            candidates = [ways[k]] if ways is not None else self._candidates(tournament, plan, k)
+            tried: list[tuple[float, int, GrownTrees, StageSpec, Scores]] = []
+            candidates = [specs[k]] if specs is not None else self._candidates(rotation, plan, k)
             for i, way in enumerate(candidates):
                 began = time.monotonic()
                 mine = portion[k] / len(candidates)
                 later = portion[k + 1 :].sum() + mine * (len(candidates) - i)
                 limit = deadline.share(mine / later)
-                task = Task(
+                task = GrowTask(
                     train,
                     columns,
                     None if start is None or not decay else decay * start,
                     way.n_rounds,
                     way.settings,
-                    validation=Validation(test, None if seen is None or not decay else decay * seen),
+                    validation=ValidationRows(test, None if seen is None or not decay else decay * seen),
                     seed=self.seed + k,
                     n_threads=n_threads,
                     is_over=limit.is_over,
                 )
                 grown = self.learner.grow(task)
                 scores = grown.scores(test.rows) + (0 if seen is None else decay * seen)
-                used = Way(way.settings, max(grown.n_rounds, 1), time.monotonic() - began)
+                used = StageSpec(way.settings, max(grown.n_rounds, 1), time.monotonic() - began)
                 loss = 0.0 if len(candidates) == 1 else calibrated_loss(test, scores)
                 tried.append((loss, len(tried), grown, used, scores))
             _, _, grown, used, seen = min(tried, key=lambda each: each[:2])
-            tournament.note(used.settings, n_tried=len(tried))
+            rotation.note(used.settings, n_tried=len(tried))
             start = grown.scores(train.rows) + (0 if start is None else decay * start)
             found.append((grown, used, seen))
-            self.tell()
+            self.on_progress()
         return found
 
-    def _candidates(self, tournament: _Tournament, plan: Plan, k: int) -> list[Way]:
+    def _candidates(self, rotation: _SettingsRotation, plan: StagePlan, k: int) -> list[StageSpec]:
         """List how the trees of stage `k` may be grown."""
         if not plan.columns[k].size:
-            return [Way(self.settings[0], None)]
-        if self.is_hurried:
+            return [StageSpec(self.settings[0], None)]
+        if self.single_setting:
             is_last = k == len(plan.columns) - 1
-            return [Way(self.settings[-1] if is_last else self.settings[0], None)]
+            return [StageSpec(self.settings[-1] if is_last else self.settings[0], None)]
         if k < len(plan.columns) - 1:
-            return [Way(each, None) for each in tournament.next_ones()]
-        best = dict.fromkeys([tournament.best, self.settings[-1]])
-        return [Way(replace(each, most_rounds=self.last * each.most_rounds), None) for each in best]
+            return [StageSpec(each, None) for each in rotation.next_candidates()]
+        best = dict.fromkeys([rotation.best, self.settings[-1]])
+        return [StageSpec(replace(each, most_rounds=self.last * each.most_rounds), None) for each in best]
 
 
-class _Tournament:
+class _SettingsRotation:
     """Settings that are tried for one stage after the other: the best one so far, and another one in turn.
 
     Stages of few features need other trees than stages of many. The first stage tries all settings, also with
     fewer leaves.
     """
 
-    def __init__(self, settings: Sequence[Settings]) -> None:
+    def __init__(self, settings: Sequence[TreeSettings]) -> None:
         fewer = [replace(each, n_leaves=max(7, each.n_leaves // 3)) for each in settings]
         self._order = list(dict.fromkeys([*settings, *fewer]))
         self._has_begun = False
 
     @property
-    def best(self) -> Settings:
+    def best(self) -> TreeSettings:
         return self._order[0]
 
-    def next_ones(self) -> list[Settings]:
+    def next_candidates(self) -> list[TreeSettings]:
         """Settings to try for the next stage."""
         return self._order[: 2 if self._has_begun else None]
 
-    def note(self, winner: Settings, n_tried: int) -> None:
+    def note(self, winner: TreeSettings, n_tried: int) -> None:
         """Put the winner first, and those that it has beaten last."""
         if n_tried > 1 and winner in self._order:
             losers = [each for each in self._order[:n_tried] if each != winner]

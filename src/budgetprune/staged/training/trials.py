@@ -1,4 +1,4 @@
-"""`Trials`: models that are trained on some rows and evaluated on others."""
+"""`TrialTrainer`: models that are trained on some rows and evaluated on others."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from budgetprune.staged.data.sample import Sample, Scores
 from budgetprune.staged.learners.learner import Learner
-from budgetprune.staged.learners.task import Settings, Task
-from budgetprune.staged.learners.trees import Grown
+from budgetprune.staged.learners.task import GrowTask, TreeSettings
+from budgetprune.staged.learners.trees import GrownTrees
 from budgetprune.staged.training.deadline import Deadline
 
 # More rows change the order little.
@@ -20,7 +20,7 @@ MOST_ROWS = 30_000
 
 
 @dataclass(frozen=True, eq=False)
-class Division:
+class TrialSplit:
     """Rows that models are grown on, and others that judge them."""
 
     train: Sample
@@ -28,14 +28,14 @@ class Division:
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
+class TrialTrainer:
     """How models are tried.
 
     Attributes
     ----------
     learner : Learner
-    settings : Settings
-    divisions : tuple of Division
+    settings : TreeSettings
+    divisions : tuple of TrialSplit
         Losses are averages over all of them. One is enough if there are many rows.
     n_threads : int
     deadline : Deadline
@@ -43,27 +43,29 @@ class Trials:
     """
 
     learner: Learner
-    settings: Settings
-    divisions: tuple[Division, ...]
+    settings: TreeSettings
+    splits: tuple[TrialSplit, ...]
     n_threads: int
     deadline: Deadline
-    tell: Callable[[], Any] = lambda: None
+    on_progress: Callable[[], Any] = lambda: None
 
     @property
     def train(self) -> Sample:
         """Training rows of the first division."""
-        return self.divisions[0].train
+        return self.splits[0].train
 
     @property
     def test(self) -> Sample:
         """Other rows of the first division."""
-        return self.divisions[0].test
+        return self.splits[0].test
 
-    def grow(self, columns: NDArray[np.intp], start: Scores | None, n_rounds: int, number: int = 0) -> Grown:
+    def grow(
+        self, columns: NDArray[np.intp], start: Scores | None, n_rounds: int, number: int = 0
+    ) -> GrownTrees:
         """Grow a model on the training rows of a division."""
         grown = self.learner.grow(
-            Task(
-                self.divisions[number].train,
+            GrowTask(
+                self.splits[number].train,
                 columns,
                 start,
                 n_rounds,
@@ -72,5 +74,5 @@ class Trials:
                 is_over=self.deadline.is_over,
             )
         )
-        self.tell()
+        self.on_progress()
         return grown

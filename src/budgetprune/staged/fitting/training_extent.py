@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.fitting.work import Work
+from budgetprune.staged.fitting.spec import FitSpec
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS
-from budgetprune.staged.ordering.sources import Shop, Step
+from budgetprune.staged.ordering.acquired_sources import AcquiredSources, Step
 from budgetprune.staged.ordering.stages import plan_stages
 from budgetprune.staged.training.deadline import Deadline
-from budgetprune.staged.training.plan import COLUMNS_OF_ROUND, Plan, relative_time, speed_up
-from budgetprune.staged.training.trials import Trials
+from budgetprune.staged.training.plan import COLUMNS_OF_ROUND, StagePlan, relative_time, speed_up
+from budgetprune.staged.training.trials import TrialTrainer
 
 MOST_STAGES, FEWEST_STAGES = 20, 5
 # Stages that each chain has before a further chain, or a fold of few rows, is given up.
@@ -29,7 +29,7 @@ MEASURED_ROUNDS = 30
 
 
 @dataclass(frozen=True)
-class Extent:
+class TrainingExtent:
     """How much there is time for.
 
     Attributes
@@ -42,41 +42,43 @@ class Extent:
     n_stages: int
     n_folds: int
     n_chains: int
-    is_hurried: bool
+    single_setting: bool
 
 
-def choose_extent(work: Work, trials: Trials, orders: Sequence[list[Step]], left: float) -> Extent:
+def choose_training_extent(
+    spec: FitSpec, trials: TrialTrainer, orders: Sequence[list[Step]], left: float
+) -> TrainingExtent:
     """Choose how many stages, folds and chains there may be: each stage should have time for enough rounds.
 
     Parameters
     ----------
-    work : Work
-    trials : Trials
+    work : FitSpec
+    trials : TrialTrainer
         By which the time of a round is measured.
     orders : of the sources, one for each chain
     left : seconds for the training of all chains; infinite if the time is not limited
     """
-    everything = Extent(MOST_STAGES, len(work.folds), len(orders), is_hurried=False)
-    all_extents = list(_less_and_less(everything, _few_folds(work)))
+    everything = TrainingExtent(MOST_STAGES, len(spec.folds), len(orders), single_setting=False)
+    all_extents = list(_extents_in_falling_order(everything, _few_folds(spec)))
     if left == np.inf or left <= 0:
         return all_extents[0 if left > 0 else -1]
-    columns = Shop(work.costs).offered_columns()
-    pace = _measure_pace(trials, columns)
-    n_rows = len(work.folds[0][0])
+    columns = AcquiredSources(spec.costs).offered_columns()
+    speed = _measure_speed(trials, columns)
+    n_rows = len(spec.folds[0][0])
 
-    def seconds(extent: Extent) -> float:
-        plans = [plan_stages(work.costs, order, extent.n_stages) for order in orders[: extent.n_chains]]
-        n_tried = 1 if extent.is_hurried else 2
+    def seconds(extent: TrainingExtent) -> float:
+        plans = [plan_stages(spec.costs, order, extent.n_stages) for order in orders[: extent.n_chains]]
+        n_tried = 1 if extent.single_setting else 2
         # The first fold tries settings; the stages on all rows take longer than those of a fold.
-        n_times = n_tried + extent.n_folds - 1 + len(work.sample) / n_rows
-        n_rounds = FEW_ROUNDS if extent.is_hurried else USUAL_ROUNDS
-        return n_times * n_rows * sum(pace.seconds(plan, n_rounds) for plan in plans) / speed_up(work.n_jobs)
+        n_times = n_tried + extent.n_folds - 1 + len(spec.sample) / n_rows
+        n_rounds = FEW_ROUNDS if extent.single_setting else USUAL_ROUNDS
+        return n_times * n_rows * sum(speed.seconds(plan, n_rounds) for plan in plans) / speed_up(spec.n_jobs)
 
     return next((extent for extent in all_extents if seconds(extent) <= left), all_extents[-1])
 
 
 @dataclass(frozen=True)
-class _Pace:
+class _TrainingSpeed:
     """How long stages take.
 
     Attributes
@@ -90,13 +92,13 @@ class _Pace:
     training: float
     scoring: float
 
-    def seconds(self, plan: Plan, n_rounds: int) -> float:
+    def seconds(self, plan: StagePlan, n_rounds: int) -> float:
         """Estimate how long it takes to train the stages of a plan, for each row."""
         training = (self.binning + n_rounds * self.training) * relative_time(plan.columns).sum()
         return float(training + n_rounds * self.scoring * len(plan.columns))
 
 
-def _measure_pace(trials: Trials, columns: NDArray[np.intp]) -> _Pace:
+def _measure_speed(trials: TrialTrainer, columns: NDArray[np.intp]) -> _TrainingSpeed:
     """Measure it with models on all columns."""
     trials = replace(trials, deadline=Deadline(None))
     taken = []
@@ -110,16 +112,16 @@ def _measure_pace(trials: Trials, columns: NDArray[np.intp]) -> _Pace:
     of_round = max(taken[1] - taken[0], 0.0) / MEASURED_ROUNDS
     binning = max(taken[0] - FEWEST_ROUNDS * of_round, 0.0)
     unit = len(trials.train) * (COLUMNS_OF_ROUND + columns.size)
-    return _Pace(binning / unit, of_round / unit, scoring / len(trials.train))
+    return _TrainingSpeed(binning / unit, of_round / unit, scoring / len(trials.train))
 
 
-def _few_folds(work: Work) -> int:
-    n_tested = np.cumsum([test.size for _, test in work.folds])
+def _few_folds(spec: FitSpec) -> int:
+    n_tested = np.cumsum([test.size for _, test in spec.folds])
     n_folds = 1 + int(np.searchsorted(n_tested, ENOUGH_TESTED))
-    return min(max(n_folds, FEWEST_FOLDS), len(work.folds))
+    return min(max(n_folds, FEWEST_FOLDS), len(spec.folds))
 
 
-def _less_and_less(everything: Extent, few_folds: int) -> Iterator[Extent]:
+def _extents_in_falling_order(everything: TrainingExtent, few_folds: int) -> Iterator[TrainingExtent]:
     """List extents, from everything to the least.
 
     What is given up first costs least accuracy. On 13,000 design rows of MiniBooNE at a cost of 3, twenty
@@ -131,9 +133,9 @@ def _less_and_less(everything: Extent, few_folds: int) -> Iterator[Extent]:
     yield everything
     few = replace(everything, n_folds=few_folds)
     yield few
-    hurried = replace(few, is_hurried=True)
-    for n_chains in dict.fromkeys([hurried.n_chains, 1]):
+    reduced = replace(few, single_setting=True)
+    for n_chains in dict.fromkeys([reduced.n_chains, 1]):
         for n_stages in range(MOST_STAGES, STAGES_OF_CHAINS - 1, -1):
-            yield replace(hurried, n_stages=n_stages, n_chains=n_chains)
+            yield replace(reduced, n_stages=n_stages, n_chains=n_chains)
     for n_stages in range(STAGES_OF_CHAINS, FEWEST_STAGES - 1, -1):
-        yield Extent(n_stages, min(few_folds, least_folds), 1, is_hurried=True)
+        yield TrainingExtent(n_stages, min(few_folds, least_folds), 1, single_setting=True)

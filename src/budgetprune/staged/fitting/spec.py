@@ -1,4 +1,4 @@
-"""What is given to `fit_chains`."""
+"""What is given to `fit_staged_model`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from budgetprune.costs import CostTable
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.data.folds import Fold, among
 from budgetprune.staged.data.sample import Sample
-from budgetprune.staged.learners.registry import Candidates
+from budgetprune.staged.learners.registry import LearnerCandidates
 from budgetprune.staged.model.objective import Objective
 from budgetprune.staged.ordering.limits import CostLimits
 from budgetprune.staged.training.deadline import Deadline
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class FitSpec:
     """Rows, prices and limits of a fit.
 
     Attributes
@@ -55,11 +55,11 @@ class Work:
     objective: Objective
     fallback: Objective | None
     score: Score
-    candidates: Candidates
+    candidates: LearnerCandidates
     budget: float
     max_cost: float
     has_error_costs: bool
-    keeps_everything: bool
+    keeps_full_point: bool
     deadline: Deadline
     seed: int
     n_jobs: int
@@ -70,7 +70,7 @@ class Work:
         """Prices and limits of the cost, for orders of sources."""
         return CostLimits(self.costs, self.budget, self.max_cost)
 
-    def of_rows(self, rows: NDArray[np.intp]) -> Work:
+    def of_rows(self, rows: NDArray[np.intp]) -> FitSpec:
         """Return the same for some of the rows, which are numbered anew."""
         counts = np.zeros(len(self.sample), dtype=np.bool_)
         counts[rows] = True

@@ -1,4 +1,4 @@
-"""`Shop`: sources that are bought, and what they make available."""
+"""`AcquiredSources`: sources that are bought, and what they make available."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Step:
     price: float
 
 
-class Shop:
+class AcquiredSources:
     """What has been bought, which features that makes available, and what can be bought next.
 
     Parameters
@@ -73,5 +73,5 @@ class Shop:
         np.add.at(per_source, costs.needs[lacks], gains[feature[lacks]])
         return per_source[[step.sources[0] for step in steps]]
 
-    def buy(self, step: Step) -> None:
+    def acquire(self, step: Step) -> None:
         self.has[list(step.sources)] = True

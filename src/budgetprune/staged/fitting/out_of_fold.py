@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.fitting.work import Work
+from budgetprune.staged.fitting.spec import FitSpec
 from budgetprune.staged.model.objective import Objective
-from budgetprune.staged.stopping.evidence import Crossed, Evidence
+from budgetprune.staged.stopping.out_of_fold import OutOfFoldResults, StoppingData
 
 # Losses of few rows are noisy. They are mixed with what the best stage expects them to be, which counts as
 # much as this many rows.
@@ -17,31 +17,31 @@ SOFT_ROWS = 1000
 
 
 def collect_results(
-    work: Work, outputs: Sequence[NDArray[np.float64]], price: NDArray[np.float64], best: int
-) -> Crossed:
+    spec: FitSpec, outputs: Sequence[NDArray[np.float64]], price: NDArray[np.float64], best: int
+) -> OutOfFoldResults:
     """Collect what the stages said about rows that they were not trained on."""
-    objective, weight = work.objective, _loss_weight(work)
-    loss = weight * np.column_stack([objective.loss(each, work.sample.target) for each in outputs])
-    evidence = Evidence(
+    objective, weight = spec.objective, _loss_weight(spec)
+    loss = weight * np.column_stack([objective.loss(each, spec.sample.target) for each in outputs])
+    evidence = StoppingData(
         np.column_stack([objective.uncertainty(each) for each in outputs]),
         _smoothed(loss, weight, outputs, objective, best),
         price,
-        work.row_weight,
+        spec.row_weight,
     )
-    return Crossed(evidence, loss, outputs, best)
+    return OutOfFoldResults(evidence, loss, outputs, best)
 
 
-def with_objective(work: Work, crossed: Crossed) -> Crossed:
+def with_objective(spec: FitSpec, results: OutOfFoldResults) -> OutOfFoldResults:
     """The same outputs, as another objective sees them."""
-    return collect_results(work, crossed.outputs, crossed.evidence.price, crossed.best)
+    return collect_results(spec, results.outputs, results.evidence.price, results.best)
 
 
-def _loss_weight(work: Work) -> NDArray[np.float64]:
+def _loss_weight(spec: FitSpec) -> NDArray[np.float64]:
     """By how much the errors of each row count because of its class, 1 on average; of shape (n_rows, 1)."""
-    if work.sample.weight is None:
-        return np.ones((len(work.sample), 1))
-    weight = work.sample.weight / work.row_weight
-    return np.asarray(weight[:, np.newaxis] / np.average(weight, weights=work.row_weight))
+    if spec.sample.weight is None:
+        return np.ones((len(spec.sample), 1))
+    weight = spec.sample.weight / spec.row_weight
+    return np.asarray(weight[:, np.newaxis] / np.average(weight, weights=spec.row_weight))
 
 
 def _smoothed(

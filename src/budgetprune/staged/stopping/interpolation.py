@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.stopping.evidence import Evidence
+from budgetprune.staged.stopping.out_of_fold import StoppingData
 
 # Rules whose costs differ by more than this factor have others between them, at most so many.
 _LARGEST_GAP, _MOST_BETWEEN = 1.1, 8
 
 
-def rules_between(
-    evidence: Evidence,
+def interpolate_rules(
+    evidence: StoppingData,
     rules: NDArray[np.float64],
     lams: NDArray[np.float64],
     cost: NDArray[np.float64],
@@ -23,7 +23,7 @@ def rules_between(
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : StoppingData
     rules : float64 array of shape (n_rules, n_stages)
     lams, cost : float64 arrays of shape (n_rules,)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class StoppingData:
     """What cross-fitting saw at each stage.
 
     Attributes
@@ -26,13 +26,13 @@ class Evidence:
     price: NDArray[np.float64]
     weight: NDArray[np.float64]
 
-    def __getitem__(self, rows: NDArray[np.intp]) -> Evidence:
+    def __getitem__(self, rows: NDArray[np.intp]) -> StoppingData:
         """Return the evidence of some rows."""
-        return Evidence(self.uncertainty[rows], self.loss[rows], self.price, self.weight[rows])
+        return StoppingData(self.uncertainty[rows], self.loss[rows], self.price, self.weight[rows])
 
 
 @dataclass(frozen=True, eq=False)
-class Crossed:
+class OutOfFoldResults:
     """All that is known about one chain from cross-fitting.
 
     Attributes
@@ -44,7 +44,7 @@ class Crossed:
     best : number of the best stage
     """
 
-    evidence: Evidence
+    evidence: StoppingData
     loss: NDArray[np.float64]
     outputs: Sequence[NDArray[np.float64]]
     best: int
