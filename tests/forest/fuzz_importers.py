@@ -27,7 +27,7 @@ from typing import Any
 from budgetprune import Forest
 from budgetprune.errors import BudgetPruneError
 from budgetprune.forest.checks import check_forest
-from budgetprune.forest.written import check_written
+from budgetprune.forest.registry import find_adapter
 
 from ..fuzzing import ROOT, SECONDS_PER_CASE, limit_memory, parse_options, predict_odd_rows, report
 from .damage import LightGBMStub, XGBoostStub, damaged_model, genuine_models
@@ -46,9 +46,9 @@ def judge(model: Any) -> str:
         return str(error)
     check_forest(forest)
     if type(model) in (XGBoostStub, LightGBMStub):  # what can be imported, libraries may load
-        is_text = isinstance(model, LightGBMStub)
-        content = model.model_to_string().encode() if is_text else bytes(model.save_raw("json"))
-        check_written("lightgbm" if is_text else "xgboost", content)
+        adapter = find_adapter(model)
+        assert adapter.reader is not None
+        adapter.check_saved(adapter.reader.save(model))
     if forest.n_features <= _MOST_FEATURES:
         predict_odd_rows(forest)
     return ""

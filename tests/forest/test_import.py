@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
-from budgetprune.forest import layout as _layout
+from budgetprune.forest.adapters.sklearn import layout as _layout
 
 
 def origin_leaves(case):

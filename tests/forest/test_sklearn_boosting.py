@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
-from budgetprune.forest import layout as _layout
+from budgetprune.forest.adapters.sklearn import layout as _layout
 from budgetprune.losses import find_loss
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from budgetprune import BudgetPruneClassifier
 from budgetprune.baselines import CEGBClassifier
+from budgetprune.forest.registry import find_adapter
 from budgetprune.utils import threads as _threads
 from budgetprune.utils.threads import VALUES_PER_THREAD, available_cores, boosting_threads, in_threads
 from budgetprune.workflow import growing
@@ -97,7 +98,7 @@ class TestLightGBM:
 
         model = booster()
         monkeypatch.setattr(model, "fit", fail)
-        with pytest.raises(ZeroDivisionError), _threads.threads_for(model, X):
+        with pytest.raises(ZeroDivisionError), find_adapter(model).training(model, X):
             model.fit(X, Y)
         assert model.n_jobs is None
 

@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from budgetprune.baselines.grower_parameters import whole_number
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
+from budgetprune.forest.adapter import Adapter
+from budgetprune.forest.adapters.sklearn.bootstrap import in_bag_counts
 from budgetprune.forest.adapters.sklearn.common import check_fitted
 from budgetprune.forest.checks import PER_NODE
-from budgetprune.forest.registry import importer
+from budgetprune.forest.registry import register_adapter
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.selection import with_names
 from budgetprune.utils.validation import rows_of
@@ -84,12 +86,24 @@ _BASELINES = (
 )
 
 
-@importer(*(f"budgetprune.{name}" for name in _BASELINES))
 def _from_baseline(model: Any) -> Forest:
-    """Import the forest of a baseline, so that it can be pruned."""
+    """Return the forest of a fitted baseline, so that it can be pruned."""
     check_fitted(model)
     forest: Forest = model.forest_
     return forest
+
+
+class BaselineAdapter(Adapter):
+    """Import of the baselines."""
+
+    name = title = "budgetprune"
+    importers = dict.fromkeys((f"budgetprune.{name}" for name in _BASELINES), _from_baseline)
+
+    def in_bag_counts(self, model: Any, n_rows: int) -> NDArray[np.int32]:
+        return in_bag_counts(model, n_rows)
+
+
+register_adapter(BaselineAdapter())
 
 
 class PricedBoosting(PricedForest):

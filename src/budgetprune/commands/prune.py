@@ -72,11 +72,11 @@ def prune(
     from budgetprune.commands.rows import read_prices, target_name
     from budgetprune.forest import Forest
     from budgetprune.workflow import making
-    from budgetprune.workflow.foreign import load_foreign
+    from budgetprune.workflow.library_files import load_library_file
     from budgetprune.workflow.tables import check_varied, names_of, read_table_for
 
     with console.stage(f"loading {model}"):
-        ensemble = load_foreign(model, trust=trust)
+        ensemble = load_library_file(model, trust=trust)
         forest = Forest.from_model(ensemble)
     wishes = making.Wishes(
         budget,
@@ -118,6 +118,8 @@ def prune(
 
 def _named(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Forest:
     """Return the forest with the column names of a table."""
+    from budgetprune.forest.names import original_names
+
     columns = [name for name in table.frame.columns if name != target and name not in drop]
     if forest.feature_names is None:
         if len(columns) != forest.n_features:
@@ -126,14 +128,7 @@ def _named(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Fo
                 f"{len(columns)} columns beside the target; give it the columns of training, in their order."
             )
         return replace(forest, feature_names=tuple(columns))
-    # LightGBM stores spaces as underscores.
-    written = {name.replace(" ", "_"): name for name in columns}
-    return replace(
-        forest,
-        feature_names=tuple(
-            name if name in columns else written.get(name, name) for name in forest.feature_names
-        ),
-    )
+    return replace(forest, feature_names=original_names(forest.feature_names, columns))
 
 
 def _rows(forest: Forest, table: Table, target: str, *, all_known: bool) -> LabelledRows:

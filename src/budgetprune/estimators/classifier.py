@@ -17,6 +17,7 @@ from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import docs as _docs
 from budgetprune.estimators.base import BudgetPruneBase
 from budgetprune.forest import Forest
+from budgetprune.forest.registry import find_adapter
 from budgetprune.selection import LabelledRows, between_zero_and_one
 
 
@@ -124,12 +125,9 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
             )
 
     def _spelled_for(self, model: Any, y: NDArray[Any]) -> NDArray[Any]:
-        """XGBoost takes no labels but 0, 1, ...; they get their names back in `_translate`."""
-        if not type(model).__module__.startswith("xgboost."):
-            return y
-        names, numbers = np.unique(y, return_inverse=True)
-        self._names_of_numbers = names
-        return numbers
+        """Labels in the form that the model's library takes; `_translate` restores them."""
+        labels, self._names_of_numbers = find_adapter(model).encode_labels(y)
+        return labels
 
     def _check_type(self, estimator_type: str | None, name: str) -> None:
         if estimator_type == "regressor":

@@ -12,10 +12,9 @@ from scipy.special import expit, softmax
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import checks as _checks
-from budgetprune.forest.bootstrap import in_bag_counts
 from budgetprune.forest.labels import label_numbers
 from budgetprune.forest.packed import PackedTrees, pack
-from budgetprune.forest.registry import export_forest, import_model
+from budgetprune.forest.registry import export_forest, find_adapter, import_model
 from budgetprune.forest.routing import chunk_bounds, find_leaves, sum_values
 from budgetprune.forest.rows import as_rows
 from budgetprune.forest.topology import depths
@@ -374,8 +373,20 @@ class Forest:
         category, and zeros that count as missing, are not supported. Requires the extra
         `budgetprune[onnx]`.
         """
-        model: ModelProto = export_forest(self, "onnx", name)
+        model: ModelProto = export_forest(self, "onnx", name=name)
         return model
+
+    def to_model(self, library: str | None = None, **options: Any) -> Any:
+        """Convert the forest to a model of a library with a registered adapter.
+
+        Parameters
+        ----------
+        library : str, optional
+            Name of the adapter, such as "sklearn"; by default the library that the forest came from.
+        **options
+            Options of the adapter's export.
+        """
+        return export_forest(self, library, **options)
 
     def in_bag_counts(self, n_rows: int) -> NDArray[np.int32]:
         """Count how often each training row is in the bootstrap sample of each tree.
@@ -397,4 +408,4 @@ class Forest:
             raise InvalidInputError(
                 "boosted trees keep no record of the rows that each of them was grown on."
             )
-        return in_bag_counts(self.origin, n_rows)
+        return find_adapter(self.origin).in_bag_counts(self.origin, n_rows)

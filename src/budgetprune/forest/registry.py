@@ -1,70 +1,65 @@
-"""Registry of importers and exporters; the adapter of each library fills it."""
+"""Registry of adapters, one per library; others can be added from outside the package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from budgetprune.errors import UnsupportedModelError
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest.adapter import Adapter
 from budgetprune.forest.damage import errors_as_damage
+from budgetprune.utils.registry import Registry
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
-Importer = Callable[[Any], "Forest"]
-
-_importers: dict[str, Importer] = {}
-
-Exporter = Callable[..., Any]
-
-_exporters: dict[str, Exporter] = {}
+ADAPTERS: Registry[Adapter] = Registry("library")
+unregister_adapter = ADAPTERS.unregister
 
 
-def exporter(library: str) -> Callable[[Exporter], Exporter]:
-    """Register a function that converts a Forest to a model of `library`."""
-
-    def register(function: Exporter) -> Exporter:
-        _exporters[library] = function
-        return function
-
-    return register
-
-
-def export_forest(forest: Forest, library: str, *args: Any) -> Any:
-    """Convert a forest to a model of a library with the exporter registered for it."""
-    return _exporters[library](forest, *args)
+def register_adapter(adapter: Adapter) -> Adapter:
+    """Add a library; its name, its classes and its file suffixes must be free. Return the adapter."""
+    for other in ADAPTERS:
+        taken = sorted({*adapter.importers, *adapter.suffixes} & {*other.importers, *other.suffixes})
+        if taken:
+            raise InvalidInputError(f"{', '.join(taken)} belongs to the library {other.name!r} already.")
+    return ADAPTERS.register(adapter)
 
 
-def importer(*names: str) -> Callable[[Importer], Importer]:
-    """Register a function as the importer of the classes called `names` ("library.Class").
+def adapter_of(model: Any) -> Adapter | None:
+    """Return the adapter for a model's class, None if it has none."""
+    name = _full_name(model)
+    return next((adapter for adapter in ADAPTERS if name in adapter.importers), None)
 
-    Names instead of classes avoid importing optional libraries. Exact names instead of `isinstance` exclude
-    subclasses, which may predict differently.
-    """
 
-    def register(function: Importer) -> Importer:
-        _importers.update(dict.fromkeys(names, function))
-        return function
+def adapter_of_suffix(suffix: str) -> Adapter | None:
+    """Return the adapter that reads files with a suffix, None if there is none."""
+    return next((adapter for adapter in ADAPTERS if suffix in adapter.suffixes), None)
 
-    return register
+
+def find_adapter(model: Any) -> Adapter:
+    """Return the adapter for the class of a model, fitted or not; raise if there is none."""
+    adapter = adapter_of(model)
+    if adapter is None:
+        supported = sorted(name for each in ADAPTERS for name in each.importers)
+        raise UnsupportedModelError(
+            f"cannot turn a {_full_name(model)} into a Forest. Supported are these classes, but not their "
+            f"subclasses: {', '.join(supported)}. If the model is wrapped in a pipeline or a search, pass "
+            "the fitted model inside it."
+        )
+    return adapter
 
 
 def import_model(model: Any) -> Forest:
     """Convert a model with the importer of its class; raise if the model is damaged."""
-    check_supported(model)
+    importers = find_adapter(model).importers
     with errors_as_damage(type(model).__name__):
-        return _importers[_full_name(model)](model)
+        return importers[_full_name(model)](model)
 
 
-def check_supported(model: Any) -> None:
-    """Raise unless the class of a model, fitted or not, has an importer."""
-    name = _full_name(model)
-    if name not in _importers:
-        raise UnsupportedModelError(
-            f"cannot turn a {name} into a Forest. Supported are these classes, but not their subclasses: "
-            f"{', '.join(sorted(_importers))}. If the model is wrapped in a pipeline or a search, pass the "
-            "fitted model inside it."
-        )
+def export_forest(forest: Forest, library: str | None = None, **options: Any) -> Any:
+    """Convert a forest to a model of a library; None means the library that it was imported from."""
+    adapter = find_adapter(forest.origin) if library is None else ADAPTERS.find(library)
+    return adapter.export(forest, **options)
 
 
 def _full_name(model: Any) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest.categories import encode_table
+from budgetprune.forest.names import are_stored_names
 from budgetprune.utils.arrays import frozen
 
 
@@ -63,8 +64,7 @@ def _column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def _check_names(columns: tuple[str, ...], expected: tuple[str, ...], name: str) -> None:
-    # LightGBM stores spaces as underscores.
-    if columns == expected or tuple(column.replace(" ", "_") for column in columns) == expected:
+    if are_stored_names(expected, columns):
         return
     unknown = sorted(set(columns) - set(expected))
     absent = sorted(set(expected) - set(columns))

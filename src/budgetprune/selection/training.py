@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +12,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
-from budgetprune.forest.registry import check_supported
-from budgetprune.utils.threads import threads_for
+from budgetprune.forest.names import are_stored_names
+from budgetprune.forest.registry import adapter_of, find_adapter
 
 
 def supported_model(estimator: Any) -> Any:
@@ -25,7 +26,7 @@ def supported_model(estimator: Any) -> Any:
             f"estimator must be a model with a fit method, not {name}; write "
             + (f"{name}(...)." if isinstance(estimator, type) else "FrozenEstimator(model) if it is fitted.")
         )
-    check_supported(estimator)
+    find_adapter(estimator)
     return estimator
 
 
@@ -43,14 +44,17 @@ def train(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     if weights and not has_fit_parameter(model, "sample_weight"):
         raise InvalidInputError(f"{type(model).__name__} takes no sample_weight; leave it out.")
-    with threads_for(model, X):
+    adapter = adapter_of(model)
+    with nullcontext() if adapter is None else adapter.training(model, X):
         return model.fit(X, y, **weights)
 
 
 def with_names(forest: Forest, names: tuple[str, ...] | None) -> Forest:
-    """Call the features what the user calls them, unless the model knows them by other names.
+    """Return the forest with the user's feature names, unless it was trained with other names.
 
-    An ensemble may have been trained on arrays, and LightGBM remembers spaces as underscores.
+    A model may have been trained on arrays, or its library may store names in another form.
     """
-    written = None if names is None else tuple(name.replace(" ", "_") for name in names)
-    return replace(forest, feature_names=names) if forest.feature_names in (None, written) else forest
+    stored = forest.feature_names
+    if stored is None or (names is not None and are_stored_names(stored, names)):
+        return replace(forest, feature_names=names)
+    return forest

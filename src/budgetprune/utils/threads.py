@@ -77,20 +77,6 @@ def boosting_threads(X: Any) -> int:
     return 1 if wanted <= 1 else min(wanted, available_cores(physical=True))
 
 
-@contextmanager
-def threads_for(model: Any, X: Any) -> Iterator[None]:
-    """Train a LightGBM model with `boosting_threads` unless it sets its number of threads."""
-    is_lightgbm = any(each.__module__.partition(".")[0] == "lightgbm" for each in type(model).__mro__)
-    if not is_lightgbm or model.n_jobs is not None:
-        yield
-        return
-    model.n_jobs = boosting_threads(X)
-    try:
-        yield
-    finally:
-        model.n_jobs = None  # predictions are about other rows
-
-
 def let_idle_threads_sleep() -> None:
     """Set OpenMP's wait policy to passive, unless the user has set it.
 

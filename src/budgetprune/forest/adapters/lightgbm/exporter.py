@@ -12,22 +12,15 @@ from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.lightgbm import text as lightgbm_text
 from budgetprune.forest.adapters.lightgbm.objective import read_objective
 from budgetprune.forest.adapters.lightgbm.text import ModelText
-from budgetprune.forest.registry import exporter
 from budgetprune.forest.topology import in_preorder, sum_of_leaves
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
 
-@exporter("lightgbm")
 def to_lightgbm(forest: Forest) -> Any:
     """Write the model text of the origin anew, with the trees of `forest`, and load it."""
-    origin = forest.origin
-    if origin is None or not type(origin).__module__.startswith("lightgbm."):
-        raise UnsupportedModelError(
-            "only a forest that came from a LightGBM model can become one: its origin is "
-            f"{'missing' if origin is None else type(origin).__name__}."
-        )
+    origin: Any = forest.origin
     booster = getattr(origin, "booster_", origin)
     written = booster.model_to_string()
     text = lightgbm_text.parse(written)

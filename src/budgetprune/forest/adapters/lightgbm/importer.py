@@ -14,20 +14,19 @@ from budgetprune.forest.adapters.lightgbm.steps import Trees, find_steps
 from budgetprune.forest.adapters.lightgbm.text import ModelText
 from budgetprune.forest.damage import check_model
 from budgetprune.forest.forest import Forest
-from budgetprune.forest.registry import importer
 from budgetprune.forest.routing import ZERO
 from budgetprune.forest.topology import in_preorder
 
 
-@importer("lightgbm.LGBMClassifier", "lightgbm.LGBMRegressor", "lightgbm.LGBMRanker")
-def _from_wrapper(model: Any) -> Forest:
+def from_estimator(model: Any) -> Forest:
+    """Convert a scikit-learn estimator of LightGBM."""
     if not model.__sklearn_is_fitted__():
         raise InvalidInputError(f"this {type(model).__name__} is not fitted; call its fit first.")
     return _translate(model, model.booster_, getattr(model, "classes_", None))
 
 
-@importer("lightgbm.Booster")
-def _from_booster(model: Any) -> Forest:
+def from_booster(model: Any) -> Forest:
+    """Convert a Booster."""
     return _translate(model, model, None)
 
 

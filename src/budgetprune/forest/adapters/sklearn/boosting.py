@@ -11,12 +11,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.sklearn.common import about_model, boosting_fields, check_fitted, plant_trees
 from budgetprune.forest.forest import Forest
-from budgetprune.forest.registry import importer
 from budgetprune.forest.topology import mean_of_leaves
 
 
-@importer("sklearn.GradientBoostingClassifier", "sklearn.GradientBoostingRegressor")
-def _from_gradient_boosting(model: Any) -> Forest:
+def from_gradient_boosting(model: Any) -> Forest:
+    """Convert a GradientBoostingClassifier or GradientBoostingRegressor."""
     check_fitted(model)
     if model.loss == "exponential":
         raise UnsupportedModelError(

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
+from budgetprune.forest.adapters.sklearn.layout import node_table
 from budgetprune.forest.damage import check_nodes
-from budgetprune.forest.layout import node_table
 from budgetprune.forest.topology import in_preorder
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.sklearn.hist_exporter import pruned_predictor
-from budgetprune.forest.layout import LEAF_FEATURE, LEAF_THRESHOLD, class_columns, node_table
-from budgetprune.forest.registry import exporter, import_model
+from budgetprune.forest.adapters.sklearn.layout import LEAF_FEATURE, LEAF_THRESHOLD, class_columns, node_table
+from budgetprune.forest.registry import adapter_of, import_model
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 _STALE = ("oob_score_", "oob_scores_", "oob_improvement_", "oob_decision_function_", "oob_prediction_")
 _STALE_PER_ROUND = ("train_score_", "validation_score_")
 
-_WAY_BACK = {"lightgbm": "to_lightgbm()", "xgboost": "to_xgboost()"}
 
-
-@exporter("sklearn")
 def to_sklearn(forest: Forest) -> Any:
     """Copy the origin, with the trees of `forest` in the place of its own."""
     scale = _check_expressible(forest)
@@ -54,11 +51,12 @@ def to_sklearn(forest: Forest) -> Any:
 def _check_expressible(forest: Forest) -> float:
     """Raise if the origin's class cannot represent the forest; return the factor for its values."""
     origin = forest.origin
-    library = type(origin).__module__.partition(".")[0]
+    adapter = adapter_of(origin)
+    library = None if adapter is None else adapter.name
     kind = type(origin).__name__
-    if library in _WAY_BACK:
+    if library != "sklearn" and hasattr(forest, f"to_{library}"):
         raise UnsupportedModelError(
-            f"this forest came from a {kind} of {library}: its way back is {_WAY_BACK[library]}."
+            f"this forest came from a {kind} of {library}: its way back is to_{library}()."
         )
     if library != "sklearn":
         raise UnsupportedModelError(

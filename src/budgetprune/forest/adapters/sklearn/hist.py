@@ -15,18 +15,17 @@ from budgetprune.forest.adapters.sklearn.common import (
     plant,
 )
 from budgetprune.forest.adapters.sklearn.hist_categories import find_encoding, turned
+from budgetprune.forest.adapters.sklearn.layout import hist_node_table
 from budgetprune.forest.damage import check_nodes
 from budgetprune.forest.forest import Forest
-from budgetprune.forest.layout import hist_node_table
-from budgetprune.forest.registry import importer
 from budgetprune.forest.topology import mean_of_leaves
 
 # Losses whose leaves are set to a median or another quantile of the residuals after the tree was grown.
 _RENEWED = ("absolute_error", "quantile")
 
 
-@importer("sklearn.HistGradientBoostingClassifier", "sklearn.HistGradientBoostingRegressor")
-def _from_hist_gradient_boosting(model: Any) -> Forest:
+def from_hist_gradient_boosting(model: Any) -> Forest:
+    """Convert a HistGradientBoostingClassifier or HistGradientBoostingRegressor."""
     check_fitted(model)
     predictors = [predictor for one_round in model._predictors for predictor in one_round]
     planted = plant([_read_nodes(predictor) for predictor in predictors], "left", "right", no_child=0)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest.adapters.sklearn.hist_categories import turned
-from budgetprune.forest.layout import hist_node_table
+from budgetprune.forest.adapters.sklearn.layout import hist_node_table
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest

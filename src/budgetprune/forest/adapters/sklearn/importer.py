@@ -16,10 +16,9 @@ from sklearn.tree import (
 
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.sklearn.common import about_model, check_fitted, plant_trees
+from budgetprune.forest.adapters.sklearn.layout import class_columns
 from budgetprune.forest.damage import check_model
 from budgetprune.forest.forest import Forest
-from budgetprune.forest.layout import class_columns
-from budgetprune.forest.registry import importer
 
 _TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
 
@@ -27,25 +26,20 @@ _TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, Ex
 _VARIANCE_CRITERIA = ("squared_error", "friedman_mse")
 
 
-@importer(*(f"sklearn.{tree.__name__}" for tree in _TREES))
-def _from_tree(model: Any) -> Forest:
+def from_tree(model: Any) -> Forest:
+    """Convert a single tree."""
     check_fitted(model)
     return _translate(model, [model])
 
 
-@importer(
-    "sklearn.RandomForestClassifier",
-    "sklearn.RandomForestRegressor",
-    "sklearn.ExtraTreesClassifier",
-    "sklearn.ExtraTreesRegressor",
-)
-def _from_forest(model: Any) -> Forest:
+def from_forest(model: Any) -> Forest:
+    """Convert a forest of randomised trees."""
     check_fitted(model)
     return _translate(model, model.estimators_)
 
 
-@importer("sklearn.BaggingClassifier", "sklearn.BaggingRegressor")
-def _from_bag(model: Any) -> Forest:
+def from_bagging(model: Any) -> Forest:
+    """Convert a bag of trees."""
     check_fitted(model)
     strangers = {type(tree).__name__ for tree in model.estimators_ if type(tree) not in _TREES}
     if strangers:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.xgboost.model import PER_NODE, PER_SET, SavedModel, read_model
-from budgetprune.forest.registry import exporter
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
@@ -22,18 +21,11 @@ _STALE = ("best_iteration", "best_score")
 _NO_PARENT = 2**31 - 1
 
 
-@exporter("xgboost")
 def to_xgboost(forest: Forest) -> Any:
     """Let XGBoost load the origin's own JSON, with the trees of `forest` in the place of its own."""
-    origin = forest.origin
-    if origin is None or not type(origin).__module__.startswith("xgboost."):
-        raise UnsupportedModelError(
-            "only a forest that came from an XGBoost model can go back: its origin is "
-            f"{'missing' if origin is None else type(origin).__name__}."
-        )
     from xgboost import Booster
 
-    saved = read_model(origin)
+    saved = read_model(forest.origin)
     _check_same_sum(forest, saved)
     for t, tree in enumerate(saved.trees):
         _prune_tree(forest, t, tree)

@@ -12,19 +12,10 @@ from budgetprune.forest.adapters.xgboost.checks import reachable
 from budgetprune.forest.adapters.xgboost.model import SavedModel, read_model
 from budgetprune.forest.adapters.xgboost.values import Records, node_values, recorded_gains, recover_growth
 from budgetprune.forest.forest import Forest
-from budgetprune.forest.registry import importer
 from budgetprune.forest.topology import in_preorder
 
 
-@importer(
-    "xgboost.Booster",
-    "xgboost.XGBClassifier",
-    "xgboost.XGBRegressor",
-    "xgboost.XGBRFClassifier",
-    "xgboost.XGBRFRegressor",
-    "xgboost.XGBRanker",
-)
-def _from_xgboost(model: Any) -> Forest:
+def from_xgboost(model: Any) -> Forest:
     """Translate what XGBoost writes into its JSON.
 
     XGBoost compares `x < t` in single precision, sends a split's set of categories right and all other

@@ -1,4 +1,4 @@
-"""Files of other libraries are tried in a process of their own, since parsers may crash, hang or swell."""
+"""Loading of library files: trial in a process with limited time and memory, and checks of the result."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import xgboost
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import Forest, InvalidInputError
-from budgetprune.workflow import foreign as _foreign
-from budgetprune.workflow.foreign import load_foreign
+from budgetprune.forest.registry import adapter_of_suffix
+from budgetprune.workflow import library_files
+from budgetprune.workflow.library_files import load_library_file
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > X[:, 1]).astype(int)
@@ -50,7 +51,7 @@ def replace_library(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", ["m.json", "m.ubj", "m.txt", "m.skops"])
 def test_what_was_tried_is_what_is_loaded(files, name):
-    tried, at_once = (load_foreign(files / name, trust=trust) for trust in (False, True))
+    tried, at_once = (load_library_file(files / name, trust=trust) for trust in (False, True))
     one, other = Forest.from_model(tried), Forest.from_model(at_once)
     assert np.array_equal(one.scores(X), other.scores(X))
     assert np.array_equal(one.split_gain, other.split_gain)
@@ -59,7 +60,7 @@ def test_what_was_tried_is_what_is_loaded(files, name):
 
 def refuse(file: Path, words: str) -> None:
     with pytest.raises(InvalidInputError, match=f"is damaged or hostile: .*{words}.* --trust skips"):
-        load_foreign(file)
+        load_library_file(file)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes do not end by signals")
@@ -75,8 +76,8 @@ def test_an_end_without_an_answer_is_an_error(files, replace_library):
 
 def test_a_hang_is_an_error(files, replace_library, monkeypatch):
     replace_library("import time; time.sleep(1000)")
-    monkeypatch.setattr(_foreign, "SECONDS", 1)
-    monkeypatch.setattr(_foreign, "SECONDS_PER_MIB", 0)
+    monkeypatch.setattr(library_files, "SECONDS", 1)
+    monkeypatch.setattr(library_files, "SECONDS_PER_MIB", 0)
     refuse(files / "m.json", "more than 1 seconds")
 
 
@@ -92,19 +93,19 @@ def test_limits_grow_with_the_file(files, replace_library, tmp_path):
     replace_library("import sys; raise ValueError(sys.argv[2:])")
     limits = [str(2**31 + 4 * 2**27), "68"]
     with pytest.raises(InvalidInputError, match=f"ValueError: \\{limits}"):
-        load_foreign(file)
+        load_library_file(file)
 
 
 def test_what_a_library_prints_is_no_answer(files, replace_library):
     replace_library("import os; os.write(1, b'{}\\n' * 9); print('{}'); raise ValueError('no')")
     with pytest.raises(InvalidInputError, match=r"m\.json cannot be loaded .ValueError: no."):
-        load_foreign(files / "m.json")
+        load_library_file(files / "m.json")
 
 
 def test_trust_starts_no_process(files, monkeypatch):
-    monkeypatch.setattr(_foreign.subprocess, "run", None)
+    monkeypatch.setattr(library_files.subprocess, "run", None)
     for name in ("m.json", "m.ubj", "m.txt", "m.skops"):
-        load_foreign(files / name, trust=True)
+        load_library_file(files / name, trust=True)
 
 
 def test_a_file_is_read_once(files, monkeypatch, replace_library):
@@ -112,8 +113,8 @@ def test_a_file_is_read_once(files, monkeypatch, replace_library):
     contents = []
     read_bytes = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda file: contents.append(file) or read_bytes(file))
-    monkeypatch.setattr(_foreign, "_tried", lambda file, ending, content: content)
-    load_foreign(files / "m.skops")
+    monkeypatch.setattr(library_files, "_try_loading", lambda file, adapter, reader, content: content)
+    load_library_file(files / "m.skops")
     assert contents == [files / "m.skops"]
 
 
@@ -122,7 +123,7 @@ def test_the_child_imports_the_library_and_little_else(files, replace_library):
         "import sys; raise ValueError({'numba', 'budgetprune', 'sklearn', 'numpy'} & set(sys.modules))"
     )
     with pytest.raises(InvalidInputError, match=r"ValueError: set\(\)"):
-        load_foreign(files / "m.json")
+        load_library_file(files / "m.json")
 
 
 @pytest.mark.parametrize(
@@ -136,11 +137,10 @@ def test_damage_is_seen_before_the_library_loads_it_here(tmp_path, files, monkey
     """LightGBM counts how often features are used when it writes a model, without looking at bounds."""
     text = re.sub(old, new, (files / name).read_text(), count=1)
     (tmp_path / name).write_text(text)
-    monkeypatch.setattr(_foreign, "_tried", lambda file, ending, content: content)
-    library = _foreign._probe.LIBRARIES[(tmp_path / name).suffix]
-    monkeypatch.setitem(_foreign._probe.LOADERS, library, None)
+    monkeypatch.setattr(library_files, "_try_loading", lambda file, adapter, reader, content: content)
+    monkeypatch.setattr(adapter_of_suffix((tmp_path / name).suffix).reader, "load", None)
     with pytest.raises(InvalidInputError, match=f"this model is damaged: .*{words}"):
-        load_foreign(tmp_path / name)
+        load_library_file(tmp_path / name)
 
 
 def test_a_damaged_model_goes_no_further(files, tmp_path):
@@ -149,4 +149,4 @@ def test_a_damaged_model_goes_no_further(files, tmp_path):
     document["learner"]["gradient_booster"]["model"]["trees"][0]["left_children"][0] = 0
     (tmp_path / "m.json").write_text(json.dumps(document))
     with pytest.raises(InvalidInputError, match=r"damaged|cannot be loaded"):
-        Forest.from_model(load_foreign(tmp_path / "m.json"))
+        Forest.from_model(load_library_file(tmp_path / "m.json"))

@@ -1,0 +1,124 @@
+"""`Adapter`: conversion between the models of one library and `Forest`, with the library's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
+
+if TYPE_CHECKING:
+    from budgetprune.forest.forest import Forest
+
+Importer = Callable[[Any], "Forest"]
+
+
+class Reader(Protocol):
+    """Module that loads a library's model files.
+
+    It is first run in a process of its own with limited time and memory. That process starts from the
+    module's file and imports nothing of budgetprune, so the module must not do so either.
+    """
+
+    __file__: str | None
+    PACKAGE: str  # imported before the limits are set, and named in messages
+
+    def load(self, content: bytes, /) -> Any:
+        """Load a model from the content of a file."""
+
+    def save(self, model: Any, /) -> bytes:
+        """Write a loaded model again; return b"" if the file can be loaded as it is.
+
+        A model that the library has written itself is well-formed.
+        """
+
+
+class Adapter:
+    """Conversion between the models of one library and `Forest`.
+
+    A subclass sets `name` and overrides what its library has. `register_adapter` makes it known.
+
+    Attributes
+    ----------
+    name : str
+        Name of the library's Python package, such as "lightgbm".
+    title : str
+        Name of the library in messages.
+    importers : mapping from str to function
+        Function that converts a fitted model to a `Forest`, by the name of the model's class
+        ("package.Class"). Names instead of classes avoid importing optional libraries. Exact names instead
+        of `isinstance` exclude subclasses, which may predict differently.
+    suffixes : tuple of str
+        Suffixes of the library's model files, in lower case.
+    reader : Reader or None
+        Module that loads these files.
+    """
+
+    name: str
+    title: str
+    importers: Mapping[str, Importer] = {}
+    suffixes: tuple[str, ...] = ()
+    reader: Reader | None = None
+
+    # --- Models ---------------------------------------------------------------------------------------------
+
+    def export(self, forest: Forest, **options: Any) -> Any:
+        """Convert a forest to a model of the library."""
+        raise UnsupportedModelError(f"budgetprune does not write models of {self.title}.")
+
+    def check_origin(self, forest: Forest) -> None:
+        """Raise unless a forest was imported from this library."""
+        origin = forest.origin
+        if type(origin).__module__.partition(".")[0] != self.name:
+            raise UnsupportedModelError(
+                f"only a forest that came from a model of {self.title} can go back: its origin is "
+                f"{'missing' if origin is None else type(origin).__name__}."
+            )
+
+    def in_bag_counts(self, model: Any, n_rows: int) -> NDArray[np.int32]:
+        """Count how often each training row is in each tree's bootstrap sample, (n_trees, n_rows)."""
+        raise InvalidInputError(f"models of {self.title} do not record which rows each tree was grown on.")
+
+    # --- Training -------------------------------------------------------------------------------------------
+
+    def encode_labels(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return labels as the library takes them, and the classes of their numbers if they are numbered."""
+        return y, None
+
+    def training(self, model: Any, X: Any) -> AbstractContextManager[None]:
+        """Context in which a model is trained on X."""
+        return nullcontext()
+
+    def stored_name(self, name: str) -> str:
+        """Name of a feature as the library stores it."""
+        return name
+
+    # --- Files ----------------------------------------------------------------------------------------------
+
+    def check_file(self, file: Path) -> None:
+        """Raise InvalidInputError, with a message about "it", if a file must not be read."""
+
+    def check_content(self, content: bytes) -> None:
+        """Raise InvalidInputError, with a message about "it", if a file is plainly something else."""
+
+    def check_saved(self, content: bytes) -> None:
+        """Raise unless the trees in what `reader.save` wrote are valid.
+
+        Some libraries use numbers of a model as indices without checking bounds. The file was loaded in
+        another process; this check keeps invalid indices out of this one.
+        """
+
+    def explain_load_error(self, kind: str, message: str) -> str | None:
+        """Return a message about an error of `reader.load`, to follow the file's name; None: no special one.
+
+        Parameters
+        ----------
+        kind : name of the exception's class
+        message : its message
+        """
+        return None
