@@ -28,7 +28,7 @@ from hypothesis.strategies import SearchStrategy
 from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.forest.checks import INPUT_DTYPES, MISSING
+from budgetprune.forest.schema import INPUT_DTYPES, MISSING
 from budgetprune.model.sections import about_of, path_of
 from budgetprune.persistence.model_file import load_model, load_model_and_sections, save_model
 from budgetprune.problem.acquisition import sources_used

@@ -18,7 +18,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from budgetprune import BudgetPredictor, InvalidInputError, StagedPredictor
-from budgetprune.forest.checks import MISSING
+from budgetprune.forest.schema import MISSING
 from budgetprune.model import BudgetModel
 
 from ..fuzzing import FLOATS, INTEGERS, SECONDS_PER_CASE, walk

@@ -16,8 +16,8 @@ from budgetprune.forest import Forest
 from budgetprune.forest.adapter import Adapter
 from budgetprune.forest.adapters.sklearn.bootstrap import in_bag_counts
 from budgetprune.forest.adapters.sklearn.common import check_fitted
-from budgetprune.forest.checks import PER_NODE
 from budgetprune.forest.registry import register_adapter
+from budgetprune.forest.schema import PER_NODE
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.selection import with_names
 from budgetprune.utils.validation import rows_of

@@ -15,7 +15,7 @@ from budgetprune.baselines.grower_node import Prices
 from budgetprune.baselines.grower_splits import SplitCriterion
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.forest.checks import LABEL_RULES
+from budgetprune.forest.schema import LABEL_RULES
 from budgetprune.forest.topology import sum_of_leaves
 from budgetprune.losses import find_loss
 from budgetprune.problem.gains import NewtonSums, split_gains

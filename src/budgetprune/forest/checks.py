@@ -8,9 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.forest.schema import (
+    ARRAYS,
+    DIVISORS,
+    INPUT_DTYPES,
+    LABEL_RULES,
+    LARGEST_SUM,
+    MISSING,
+    MOST_FEATURES,
+    OPTIONAL,
+    PER_NODE,
+    RANGES,
+    TWO_DIMENSIONAL,
+)
 from budgetprune.losses import LOSSES, find_loss
 from budgetprune.utils.jit import njit
 
@@ -21,73 +34,6 @@ if TYPE_CHECKING:
 class NotAForestError(InvalidInputError):
     """The arrays of a `Forest` are inconsistent."""
 
-
-ARRAYS: dict[str, Any] = {
-    "tree_start": np.int64,
-    "parent": np.int32,
-    "left": np.int32,
-    "right": np.int32,
-    "feature": np.int32,
-    "threshold": np.float64,
-    "missing_left": np.bool_,
-    "category_set": np.int32,
-    "category_start": np.int64,
-    "category_bits": np.uint32,
-    "value": np.float64,
-    "weight": np.float64,
-    "class_weight": np.float64,
-    "variance": np.float64,
-    "tree_output": np.int32,
-    "base": np.float64,
-    "classes": None,
-    "origin_node": np.int32,
-    "tree_round": np.int32,
-    "split_gain": np.float64,
-}
-
-_OPTIONAL = ("class_weight", "variance", "classes", "tree_round", "split_gain")
-TWO_DIMENSIONAL = ("value", "class_weight")
-# Far beyond all models, but safe in predictions: outputs are summed over trees, divided, and scaled to
-# integers by powers of two. Where they are squared, overflow is checked.
-LARGEST_SUM, LARGEST_WEIGHT = 1e304, 1e100
-_DIVISORS = (1e-3, 1e12)  # it is the number of trees, or 1
-_ANY = float(np.finfo(np.float64).max)
-_RANGES: dict[str, tuple[float, float]] = {
-    "value": (-LARGEST_SUM, LARGEST_SUM),
-    "base": (-LARGEST_SUM, LARGEST_SUM),
-    "weight": (0.0, LARGEST_WEIGHT),
-    "class_weight": (0.0, LARGEST_WEIGHT),
-    "variance": (-_ANY, _ANY),
-    "split_gain": (-_ANY, _ANY),
-}
-PER_NODE = (
-    "parent",
-    "left",
-    "right",
-    "feature",
-    "threshold",
-    "missing_left",
-    "category_set",
-    "value",
-    "weight",
-    "class_weight",
-    "variance",
-    "origin_node",
-    "split_gain",
-)
-
-# Label rules of each link, as importers and refits create them.
-LABEL_RULES = {
-    "identity": ("argmax",),
-    "softmax": ("argmax", "likeliest"),
-    "exp": ("argmax",),
-    "logistic": ("positive", "nonnegative", "likeliest"),
-}
-MISSING = ("forbidden", "nan", "nan-or-zero")
-INPUT_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
-
-# Rows are dense: more features exceed 80 MB per row. A small file that claims more is damaged or hostile.
-_MOST_FEATURES = 10_000_000
 
 # Messages for the error codes of `first_misplaced`.
 _MISPLACED = {
@@ -107,7 +53,7 @@ def check_forest(forest: Forest) -> None:
     _check_categories(forest)
     _check_outputs(forest)
     _check_names(forest)
-    for name, (least, most) in _RANGES.items():
+    for name, (least, most) in RANGES.items():
         array = getattr(forest, name)
         if array is not None and not _is_within(array, least, most):
             is_fine = (array >= least) & (array <= most)
@@ -118,13 +64,12 @@ def check_forest(forest: Forest) -> None:
 def _check_settings(forest: Forest) -> None:
     """Check scalar fields; membership is tested in tuples, since values from a file may not be hashable."""
     _require(
-        _is_number(forest.n_features, int | np.integer) and 1 <= forest.n_features <= _MOST_FEATURES,
-        f"n_features must be a whole number from 1 to {_MOST_FEATURES}",
+        _is_number(forest.n_features, int | np.integer) and 1 <= forest.n_features <= MOST_FEATURES,
+        f"n_features must be a whole number from 1 to {MOST_FEATURES}",
     )
     _require(
-        _is_number(forest.divisor, int | float | np.number)
-        and _DIVISORS[0] <= forest.divisor <= _DIVISORS[1],
-        f"divisor must be a number from {_DIVISORS[0]:g} to {_DIVISORS[1]:g}",
+        _is_number(forest.divisor, int | float | np.number) and DIVISORS[0] <= forest.divisor <= DIVISORS[1],
+        f"divisor must be a number from {DIVISORS[0]:g} to {DIVISORS[1]:g}",
     )
     _require(forest.link in tuple(LABEL_RULES), f"link must be one of {', '.join(LABEL_RULES)}")
     _require(
@@ -147,7 +92,7 @@ def _check_shapes(forest: Forest) -> None:
     for name in ARRAYS:
         array = getattr(forest, name)
         if array is None:
-            _require(name in _OPTIONAL, f"{name} is missing")
+            _require(name in OPTIONAL, f"{name} is missing")
             continue
         n_dimensions = 2 if name in TWO_DIMENSIONAL else 1
         _require(array.ndim == n_dimensions, f"{name} must be {('one', 'two')[n_dimensions - 1]}-dimensional")
@@ -292,26 +237,6 @@ def _check_names(forest: Forest) -> None:
         categories is None or all(own is None or isinstance(own, tuple) for own in categories),
         "categories must have None or a tuple for each feature",
     )
-
-
-def check_keep(forest: Forest, keep: ArrayLike) -> NDArray[np.bool_]:
-    """Return `keep` as a mask if it is a pruning: a set of splits closed under "parent"."""
-    mask = np.asarray(keep)
-    if mask.dtype != np.bool_ or mask.shape != (forest.n_nodes,):
-        raise InvalidInputError(
-            f"keep must be a bool mask of shape ({forest.n_nodes},), one per node, "
-            f"not {mask.dtype} of shape {mask.shape}."
-        )
-    leaves = np.flatnonzero(mask & ~forest.is_split)
-    if leaves.size:
-        raise InvalidInputError(f"keep marks node {leaves[0]}, which is a leaf; only splits can stay splits.")
-    orphans = np.flatnonzero(mask & (forest.parent >= 0) & ~mask[forest.parent])
-    if orphans.size:
-        raise InvalidInputError(
-            f"keep marks node {orphans[0]} but not its parent {forest.parent[orphans[0]]}; "
-            "a split can stay only if its parent stays."
-        )
-    return mask
 
 
 def _is_number(value: Any, kind: Any) -> bool:

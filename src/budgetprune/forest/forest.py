@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 
-from budgetprune.errors import InvalidInputError, UnsupportedModelError
-from budgetprune.forest import checks as _checks
+from budgetprune.errors import UnsupportedModelError
+from budgetprune.forest.checks import check_forest
+from budgetprune.forest.conversion import LibraryConversion
 from budgetprune.forest.labels import label_numbers
 from budgetprune.forest.packed import PackedTrees, pack
-from budgetprune.forest.registry import export_forest, find_adapter, import_model
+from budgetprune.forest.pruning import prune_forest
 from budgetprune.forest.routing import chunk_bounds, find_leaves, sum_values
 from budgetprune.forest.rows import as_rows
+from budgetprune.forest.schema import ARRAYS
 from budgetprune.forest.topology import depths
 from budgetprune.utils.arrays import frozen
-
-if TYPE_CHECKING:
-    from onnx import ModelProto
+from budgetprune.utils.feature_names import default_names
 
 _DOUBLE = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Forest:
+class Forest(LibraryConversion):
     """Library-independent representation of a tree ensemble.
 
     Nodes of all trees are numbered consecutively, each tree in pre-order: a subtree is a contiguous range,
@@ -131,13 +131,13 @@ class Forest:
     label_dtype: np.dtype[Any] = _DOUBLE
 
     def __post_init__(self) -> None:
-        for name, dtype in _checks.ARRAYS.items():
+        for name, dtype in ARRAYS.items():
             if getattr(self, name) is not None:
                 # A view leaves the caller's own array writable.
                 array = np.ascontiguousarray(getattr(self, name), dtype=dtype).view()
                 array.flags.writeable = False
                 object.__setattr__(self, name, array)
-        _checks.check_forest(self)
+        check_forest(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -145,32 +145,6 @@ class Forest:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()  # unpickled arrays are writable
-
-    @staticmethod
-    def from_model(model: Any) -> Forest:
-        """Convert a fitted model.
-
-        Parameters
-        ----------
-        model : fitted model
-            Classifier or regressor, with a single output. Of scikit-learn: RandomForest, ExtraTrees,
-            DecisionTree, ExtraTree, Bagging of trees, GradientBoosting, HistGradientBoosting. It is kept as
-            `origin` and never changed. Of XGBoost: Booster, XGBClassifier, XGBRegressor, XGBRFClassifier,
-            XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves). Of
-            LightGBM: Booster, LGBMClassifier, LGBMRegressor, LGBMRanker (no `dart`, no linear trees).
-
-        Notes
-        -----
-        Labels are those of the model, also where probabilities tie after rounding; those of a Booster are its
-        most probable classes. XGBoost adds up leaves in single precision, a Forest in double precision: its
-        labels are those that XGBoost would give to that sum, rounded once. They can differ from XGBoost's own
-        only for rows whose scores are as close to a tie as XGBoost's rounding errors, about 1e-7 of the
-        largest score per tree.
-
-        An inconsistent model raises InvalidInputError, which names the tree and the node: children that do
-        not exist, cycles, unknown features, missing sets of categories.
-        """
-        return import_model(model)
 
     def __repr__(self) -> str:
         kind = "regression" if self.classes is None else f"{self.classes.size} classes"
@@ -205,6 +179,21 @@ class Forest:
     def is_split(self) -> NDArray[np.bool_]:
         """Mask of the nodes that have children."""
         return frozen(self.feature >= 0)
+
+    @cached_property
+    def used_features(self) -> NDArray[np.int32]:
+        """Features that some split tests, in increasing order."""
+        return frozen(np.unique(self.feature[self.is_split]))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Name of each feature: `feature_names`, or "x0", "x1", ... if there are none."""
+        return self.feature_names or default_names(self.n_features)
+
+    @property
+    def feature_categories(self) -> tuple[tuple[Any, ...] | None, ...]:
+        """Categories of each feature, None for a numeric feature."""
+        return self.categories or (None,) * self.n_features
 
     @cached_property
     def tree_of_node(self) -> NDArray[np.int32]:
@@ -299,113 +288,4 @@ class Forest:
         forest : Forest
             Holds only the remaining nodes, in their old order; pruned splits are leaves.
         """
-        keep = _checks.check_keep(self, keep)
-        stays = (self.parent < 0) | keep[self.parent]
-        is_split = keep[stays]
-        # One extra slot, so that "no node" (-1) maps to itself.
-        number = np.append(np.cumsum(stays, dtype=np.int32) - np.int32(1), np.int32(-1))
-        return replace(
-            self,
-            tree_start=np.append(number[self.tree_start[:-1]], is_split.size),
-            parent=number[self.parent[stays]],
-            left=np.where(is_split, number[self.left[stays]], -1),
-            right=np.where(is_split, number[self.right[stays]], -1),
-            feature=np.where(is_split, self.feature[stays], -1),
-            threshold=np.where(is_split, self.threshold[stays], np.nan),
-            missing_left=self.missing_left[stays] & is_split,
-            category_set=np.where(is_split, self.category_set[stays], -1),
-            value=self.value[stays],
-            weight=self.weight[stays],
-            class_weight=None if self.class_weight is None else self.class_weight[stays],
-            variance=None if self.variance is None else self.variance[stays],
-            origin_node=self.origin_node[stays],
-            split_gain=None if self.split_gain is None else np.where(is_split, self.split_gain[stays], 0.0),
-        )
-
-    def to_sklearn(self) -> Any:
-        """Convert the forest to a scikit-learn estimator of its original class.
-
-        The estimator predicts as this forest does, can be pickled, and holds only the remaining nodes. The
-        origin is not changed. Attributes that describe the unpruned forest (such as `oob_score_`) are
-        removed; those of each boosting round (`train_score_`) are NaN.
-
-        Notes
-        -----
-        The result converts to ONNX like any model of its class, with the limits of skl2onnx 1.20 and
-        onnxruntime: sums are in single precision, so near ties can be decided differently; models of a
-        single class, and bags whose trees miss classes, do not run; and *missing values are silently sent
-        to the wrong side*, so impute them first.
-        """
-        return export_forest(self, "sklearn")
-
-    def to_lightgbm(self) -> Any:
-        """Convert a forest imported from LightGBM to a `Booster` with only the remaining nodes.
-
-        It predicts as this forest does, and keeps the parameters and the categories of the origin, which is
-        not changed. A wrapper (`LGBMClassifier`) also becomes a booster: its labels are numbers.
-        """
-        return export_forest(self, "lightgbm")
-
-    def to_xgboost(self) -> Any:
-        """Convert a forest imported from XGBoost to a `Booster` with only the remaining nodes.
-
-        It predicts as this forest does, in single precision. XGBoost's scikit-learn estimators can load the
-        file that its `save_model` writes. The origin is not changed.
-        """
-        return export_forest(self, "xgboost")
-
-    def to_onnx(self, name: str = "budgetprune") -> ModelProto:
-        """Convert the forest to an ONNX model; any origin and any refit is supported.
-
-        The model takes rows as a float32 tensor `X` of shape (n_rows, n_features). A classifier returns
-        `label` and `probabilities` (n_rows, n_classes), a regressor `variable` (n_rows, 1). Missing values
-        (NaN) go where they go in the forest.
-
-        Parameters
-        ----------
-        name : str
-            Name of the graph.
-
-        Notes
-        -----
-        Rows are routed exactly as here, if they are rounded to float32 in both places. Outputs are in single
-        precision: if the scores of two classes are closer than that, the first class wins. Splits by
-        category, and zeros that count as missing, are not supported. Requires the extra
-        `budgetprune[onnx]`.
-        """
-        model: ModelProto = export_forest(self, "onnx", name=name)
-        return model
-
-    def to_model(self, library: str | None = None, **options: Any) -> Any:
-        """Convert the forest to a model of a library with a registered adapter.
-
-        Parameters
-        ----------
-        library : str, optional
-            Name of the adapter, such as "sklearn"; by default the library that the forest came from.
-        **options
-            Options of the adapter's export.
-        """
-        return export_forest(self, library, **options)
-
-    def in_bag_counts(self, n_rows: int) -> NDArray[np.int32]:
-        """Count how often each training row is in the bootstrap sample of each tree.
-
-        Parameters
-        ----------
-        n_rows : int
-            Number of rows the model was trained on, checked against the model.
-
-        Returns
-        -------
-        counts : int32 array of shape (n_trees, n_rows)
-        """
-        if self.origin is None:
-            raise InvalidInputError(
-                "the forest has no origin: only the fitted model it came from knows which rows its trees saw."
-            )
-        if self.is_boosted:
-            raise InvalidInputError(
-                "boosted trees keep no record of the rows that each of them was grown on."
-            )
-        return find_adapter(self.origin).in_bag_counts(self.origin, n_rows)
+        return prune_forest(self, keep)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.forest.checks import ARRAYS as FOREST_ARRAYS
+from budgetprune.forest.schema import ARRAYS as FOREST_ARRAYS
 from budgetprune.forest.topology import links_in_preorder
 from budgetprune.model.about import About
 from budgetprune.path import ARRAYS as PATH_ARRAYS

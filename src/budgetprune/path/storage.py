@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.forest.checks import ARRAYS as FOREST_ARRAYS
-from budgetprune.forest.checks import PER_NODE, TWO_DIMENSIONAL
+from budgetprune.forest.schema import ARRAYS as FOREST_ARRAYS
+from budgetprune.forest.schema import PER_NODE, TWO_DIMENSIONAL
 from budgetprune.path.path import ARRAYS, PruningPath
 from budgetprune.path.stored import stored_path
 from budgetprune.persistence.container import LONGEST_HEADER

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.forest.checks import ARRAYS
+from budgetprune.forest.schema import ARRAYS
 
 _PLAIN = "biufSU"  # kinds of arrays that are stored as they are: truth values, numbers, text
 

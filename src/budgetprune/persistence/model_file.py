@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import CostTable, check_cost_table
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.forest.checks import ARRAYS
+from budgetprune.forest.schema import ARRAYS
 from budgetprune.persistence.container import File, blamed_on, read_container, write_container
 from budgetprune.persistence.forest import put_together, take_apart, written
 from budgetprune.utils.arrays import frozen

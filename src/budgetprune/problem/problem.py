@@ -11,7 +11,7 @@ from budgetprune.costs import FeatureCosts
 from budgetprune.costs.price_lists import PRICE_RANGE, is_price
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.forest import checks as _checks
+from budgetprune.forest.pruning import check_keep
 from budgetprune.problem.boosted import boosted_errors, check_boosted
 from budgetprune.problem.bounds import universal_bounds
 from budgetprune.problem.certificate import Certificate, dual_value
@@ -204,7 +204,7 @@ class PruningProblem:
 
     def check_keep(self, keep: ArrayLike) -> NDArray[np.bool_]:
         """Return `keep` as a mask if it is a pruning, else raise an error with the reason."""
-        return _checks.check_keep(self.forest, keep)
+        return check_keep(self.forest, keep)
 
     def error_of(self, keep: ArrayLike) -> float:
         """Average error of the pruned trees; for boosted ones, the loss that pruning adds."""

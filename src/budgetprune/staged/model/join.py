@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.forest.checks import PER_NODE
+from budgetprune.forest.schema import PER_NODE
 
 # Numbers of nodes, which begin anew in each forest.
 _NODES = ("parent", "left", "right")
