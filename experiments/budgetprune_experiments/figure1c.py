@@ -17,6 +17,7 @@ from budgetprune.datasets.yahoo import yahoo_folders
 from budgetprune.errors import DatasetError
 from budgetprune.ranking import ap_scorer
 from budgetprune.selection import LabelledRows
+from budgetprune.utils.feature_names import default_names
 from budgetprune_experiments import ranking_methods as ranking
 from budgetprune_experiments.comparison import Comparison
 from budgetprune_experiments.experiment import Cell, Options, Record, Table, register
@@ -199,7 +200,7 @@ def made_documents(seed: int) -> Dataset:
         name="made documents",
         X=X,
         y=(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * noise > 1).astype(np.int64),
-        feature_names=tuple(f"x{k}" for k in range(X.shape[1])),
+        feature_names=default_names(X.shape[1]),
         qid=qid,
         split=np.where(qid < 40, 0, 2).astype(np.int8),
     )

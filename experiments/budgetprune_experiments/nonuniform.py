@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.selection import LabelledRows
+from budgetprune.utils.feature_names import default_name
 from budgetprune_experiments.experiment import Cell, Options, Part, Record, Table, register
 from budgetprune_experiments.figure1a import Figure1a
 from budgetprune_experiments.figures import GREY, LineStyle
@@ -169,7 +170,7 @@ def _price_table(records: Sequence[Record]) -> Table:
                     float(np.median(prices)),
                     float(prices[-1]),
                     float(prices[-5:].sum() / prices.sum()),
-                    ", ".join(f"x{k}" for k in dearest),
+                    ", ".join(default_name(k) for k in dearest),
                 ]
             )
     return Table(

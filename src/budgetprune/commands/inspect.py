@@ -54,7 +54,7 @@ def description(model: BudgetModel) -> dict[str, Any]:
     forest, costs = predictor.forest, predictor.costs
     n_splits = np.bincount(forest.feature[forest.is_split], minlength=forest.n_features)
     alone, names = costs.price_alone, predictor.feature_names
-    known = forest.categories or (None,) * forest.n_features
+    known = forest.feature_categories
     features = [
         {
             "name": names[k],

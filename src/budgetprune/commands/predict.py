@@ -172,7 +172,7 @@ def features_used(predictor: BudgetPredictor, acquired: NDArray[np.bool_]) -> ND
     Many rows acquire the same sources, so names are joined once per distinct set.
     """
     forest, costs = _all_trees(predictor), predictor.costs
-    tested = np.unique(forest.feature[forest.is_split]).tolist()
+    tested = forest.used_features.tolist()
     needs = [costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]] for k in tested]
     packed, which = np.unique(np.packbits(acquired, axis=1), axis=0, return_inverse=True)
     sets = np.unpackbits(packed, axis=1, count=costs.n_sources).astype(np.bool_)

@@ -29,6 +29,7 @@ from budgetprune.costs.price_lists import (
 )
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.feature_names import default_names
 
 # Tolerance for rounding when sums of prices are compared with a budget.
 ROUNDING = 1 + 1e-12
@@ -314,7 +315,7 @@ class _Features:
     @classmethod
     def of(cls, n_features: int, feature_names: Sequence[str] | None) -> Self:
         if feature_names is None:
-            names = tuple(f"x{k}" for k in range(n_features))
+            names = default_names(n_features)
             # Without feature names, a column can also be given by its number.
             return cls(names, {name: k for k, name in enumerate(names)} | {k: k for k in range(n_features)})
         names = tuple(str(name) for name in feature_names)

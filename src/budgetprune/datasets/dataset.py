@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import DatasetError
+from budgetprune.utils.feature_names import default_names
 
 Folder = str | os.PathLike[str]
 Arrays = dict[str, NDArray[Any]]
@@ -78,7 +79,7 @@ def as_dataset(name: str, arrays: Arrays, costs: FeatureCosts | None = None, not
         name=name,
         X=X,
         y=arrays["y"].astype(np.int64, copy=False),
-        feature_names=tuple(f"x{k}" for k in range(X.shape[1])) if names is None else tuple(map(str, names)),
+        feature_names=default_names(X.shape[1]) if names is None else tuple(map(str, names)),
         costs=costs,
         qid=None if qid is None else qid.astype(np.int64, copy=False),
         split=None if split is None else split.astype(np.int8, copy=False),

@@ -25,11 +25,11 @@ class Values:
     """Reader of feature values by name, for a forest."""
 
     def __init__(self, forest: Forest) -> None:
-        self.names = forest.feature_names or tuple(f"x{k}" for k in range(forest.n_features))
+        self.names = forest.names
         self.column: dict[str, int] = {name: k for k, name in enumerate(self.names)}
         self.dtype = forest.input_dtype
         self._allow_nan = forest.missing != "forbidden"
-        categories = forest.categories or (None,) * forest.n_features
+        categories = forest.feature_categories
         self._number = [
             None if known is None else {category: float(i) for i, category in enumerate(known)}
             for known in categories

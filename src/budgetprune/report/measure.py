@@ -96,7 +96,7 @@ def measure(
         kind=kind,
         lam=lam,
         n_splits=forest.n_splits,
-        n_features=int(np.unique(forest.feature[forest.is_split]).size),
+        n_features=forest.used_features.size,
         judge=judge,
         full=_taken(judge, predictor.predict(judge.rows), acquired, costs, 0.0),
         decided=_taken(

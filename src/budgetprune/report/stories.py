@@ -165,8 +165,8 @@ def _known(costs: CostTable, has: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def values_of(forest: Forest, row: NDArray[Any]) -> Values:
     """Return a prepared row by feature name, with categories instead of codes."""
-    names = forest.feature_names or tuple(f"x{k}" for k in range(forest.n_features))
-    categories = forest.categories or (None,) * forest.n_features
+    names = forest.names
+    categories = forest.feature_categories
     return {
         name: float(x) if known is None else None if np.isnan(x) else known[int(x)]
         for name, known, x in zip(names, categories, row, strict=True)

@@ -183,9 +183,7 @@ def _points(found: Survey, along: Along, left_of_tree: Callable[[Kind, float], s
 
 def source_of(costs: CostTable, s: int, forest: Forest) -> Source:
     """Describe a source."""
-    names = [
-        f"x{k}" if forest.feature_names is None else forest.feature_names[k] for k in features_of(costs, s)
-    ]
+    names = [forest.names[k] for k in features_of(costs, s)]
     return Source(costs.source_names[s], float(costs.price[s]), tuple(names))
 
 

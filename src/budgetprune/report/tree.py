@@ -105,7 +105,7 @@ def question(forest: Forest, h: int) -> str:
     k = int(forest.feature[h])
     if k < 0:
         return ""
-    name = f"x{k}" if forest.feature_names is None else forest.feature_names[k]
+    name = forest.names[k]
     known = None if forest.categories is None else forest.categories[k]
     if forest.category_set[h] < 0 and known is None:
         return f"{name} ≤ {forest.threshold[h]:.4g}"

@@ -40,9 +40,9 @@ class Catalogue:
             name: Source(name, price, predictor.features_of(name))
             for name, price in zip(engine.source_names, engine.sources.price.tolist(), strict=True)
         }
-        used = set(np.unique(forest.feature[forest.feature >= 0]).tolist())
+        used = set(forest.used_features.tolist())
         limit = _limit(np.finfo(forest.input_dtype))
-        categories = forest.categories or (None,) * forest.n_features
+        categories = forest.feature_categories
         self.features = {
             name: Feature(
                 name,

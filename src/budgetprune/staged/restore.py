@@ -279,7 +279,7 @@ def _check_sources(chain: Chain, costs: CostTable) -> None:
         _require(len(set(own)) == len(own) and not has[own].any(), "a source must be bought once, if at all")
         has[own] = True
         forests = [stage.forest] if stage.spread is None else [stage.forest, stage.spread]
-        is_needed = costs.needed_by(np.concatenate([each.feature[each.is_split] for each in forests]))
+        is_needed = costs.needed_by(np.concatenate([each.used_features for each in forests]))
         _require(has[is_needed].all(), f"stage {k} tests a feature whose sources have not been bought")
         _require(is_needed[own].all(), f"stage {k} buys a source, but tests no feature that needs it")
 

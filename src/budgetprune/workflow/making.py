@@ -206,7 +206,7 @@ def _figures(predictor: BudgetPredictor, rows: LabelledRows, score: float | None
         cost=float(np.mean(predictor.costs.total(sources_used(forest, predictor.costs, rows.X)))),
         decided_cost=float(np.mean(predictor.simulate(some).cost)),
         score=score,
-        n_features=int(np.unique(forest.feature[forest.is_split]).size),
+        n_features=forest.used_features.size,
         n_splits=forest.n_splits,
     )
 

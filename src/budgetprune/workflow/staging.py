@@ -166,7 +166,7 @@ def compare(
             cost=float(np.mean(cost)),
             decided_cost=None,
             score=score_answers(answers, test.y, is_classifier=model.answer is not None),
-            n_features=int(np.unique(forest.feature[forest.is_split]).size),
+            n_features=forest.used_features.size,
             n_splits=forest.n_splits,
             loss=_loss(model, answers, test.y) if has_error_costs else None,
         )

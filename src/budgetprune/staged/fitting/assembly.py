@@ -57,7 +57,7 @@ def _needed_sources(costs: CostTable, forests: Sequence[Forest]) -> list[tuple[i
     has = costs.price == 0
     found = []
     for forest in forests:
-        needed = costs.needed_by(forest.feature[forest.is_split])
+        needed = costs.needed_by(forest.used_features)
         found.append(tuple(np.flatnonzero(needed & ~has).tolist()))
         has |= needed
     return found

@@ -165,7 +165,7 @@ def _expected(
     forest: Forest, rows: NDArray[np.float64], known: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation of scores."""
-    if known[forest.feature[forest.is_split]].all():
+    if known[forest.used_features].all():
         scores = _sums(forest, rows)
         return scores, np.zeros_like(scores)
     return expected_values(forest, rows, known)

@@ -28,7 +28,7 @@ def read_table_for(
     max_columns: int = MOST_COLUMNS,
 ) -> Table:
     """Read a file whose rows a forest is asked about; categories and classes stay as they are written."""
-    names, known = names_of(forest), forest.categories or (None,) * forest.n_features
+    names, known = names_of(forest), forest.feature_categories
     as_text = [name for name, labels in zip(names, known, strict=True) if labels is not None]
     if target is not None and forest.classes is not None and forest.classes.dtype.kind == "U":
         as_text.append(target)
@@ -37,7 +37,7 @@ def read_table_for(
 
 def names_of(forest: Forest) -> tuple[str, ...]:
     """Names of the features, or ``x0``, ``x1``, ..."""
-    return forest.feature_names or tuple(f"x{k}" for k in range(forest.n_features))
+    return forest.names
 
 
 def rows_for(forest: Forest, table: Table, *, target: str | None = None) -> pd.DataFrame:
@@ -61,9 +61,9 @@ def rows_for(forest: Forest, table: Table, *, target: str | None = None) -> pd.D
                 "and no names for them."
             )
         table = replace(table, frame=frame[columns].set_axis(list(names), axis=1))
-    tested = np.unique(forest.feature[forest.is_split]).tolist()
+    tested = forest.used_features.tolist()
     filler = 0.0 if forest.missing == "forbidden" else np.nan
-    known = forest.categories or (None,) * forest.n_features
+    known = forest.feature_categories
     return _picked(table, names, known, {names[k] for k in tested}, filler)
 
 

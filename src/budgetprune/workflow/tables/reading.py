@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from budgetprune.costs.price_lists import listed
 from budgetprune.errors import InvalidInputError
+from budgetprune.utils.feature_names import default_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,7 +256,7 @@ def _read_svmlight(path: Path, max_columns: int) -> pd.DataFrame:
         )
     begins_at_one = X.shape[1] > 1 and not X[:, [0]].nnz
     numbers = range(int(begins_at_one), X.shape[1])
-    frame = pd.DataFrame(X[:, list(numbers)].toarray(), columns=[f"x{k}" for k in numbers])
+    frame = pd.DataFrame(X[:, list(numbers)].toarray(), columns=[default_name(k) for k in numbers])
     frame.insert(0, LABEL, y)
     return frame
 
