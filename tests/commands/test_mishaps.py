@@ -137,7 +137,7 @@ def test_a_lightgbm_file_that_was_cut(run, tmp_path):
         whole.write_text(text[:n_bytes])
         check_refused(run(*words), "b.txt cannot be loaded: it is damaged, or not all of it is there")
     whole.write_text(text.replace("leaf_value=", "leaf_value=1 ", 1))
-    check_refused(run(*words), "b.txt is damaged")
+    check_refused(run(*words), "b.txt cannot be loaded: it is damaged")
     whole.write_text(text)
     assert run(*words).status == 0
 
