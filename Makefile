@@ -45,7 +45,7 @@ fuzz: $(VENV)/installed-test ## read damaged files, models and connections (CASE
 	$(BIN)/python -m tests.persistence.fuzz_model_file --cases $(CASES)
 	$(BIN)/python -m tests.staged.fuzz_staged_file --cases $(CASES)
 	$(BIN)/python -m tests.path.fuzz_storage --cases $(CASES)
-	$(BIN)/python -m tests.forest.fuzz_importers --cases $(CASES)
+	$(BIN)/python -m tests.forest.adapters.fuzz_importers --cases $(CASES)
 	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)
 
 # A few hundred requests to every endpoint, other ones each time, and odd connections.

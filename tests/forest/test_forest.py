@@ -147,6 +147,17 @@ def test_counts():
     assert not forest.is_classifier
 
 
+def test_facts_about_features():
+    forest = by_hand()
+    assert forest.used_features.tolist() == [0, 1]
+    assert forest.prune(forest.is_split & (forest.feature == 0)).used_features.tolist() == [0]
+    assert forest.prune(np.zeros(forest.n_nodes, dtype=bool)).used_features.size == 0
+    assert forest.names == ("x0", "x1")
+    assert by_hand(feature_names=("town", "age")).names == ("town", "age")
+    assert forest.feature_categories == (None, None)
+    assert by_hand(categories=(("a", "b"), None)).feature_categories == (("a", "b"), None)
+
+
 @pytest.mark.parametrize(
     "twin", [lambda f: f, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f)), replace]
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError
-from budgetprune.forest.topology import links_in_preorder, mean_of_leaves, sum_of_leaves
+from budgetprune.forest.topology import in_preorder, links_in_preorder, mean_of_leaves, sum_of_leaves
 
 pytestmark = pytest.mark.nojit
 
@@ -65,3 +65,42 @@ def test_links_follow_from_the_order(get_case):
 def test_what_is_no_tree_is_refused(start, is_split):
     with pytest.raises(InvalidInputError, match="make no trees"):
         links_in_preorder(np.array(start, dtype=np.int64), np.array(is_split, dtype=np.bool_))
+
+
+def links(*trees: list[tuple[int, int]]) -> tuple[np.ndarray, ...]:
+    start = np.cumsum([0, *map(len, trees)])
+    left, right = np.array([pair for tree in trees for pair in tree], dtype=np.int64).reshape(-1, 2).T
+    return start, left, right
+
+
+LEAF = (-1, -1)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("trees", "words"),
+    [
+        ([[(1, 2), LEAF, LEAF], [(1, 3), LEAF, LEAF]], "node 0 of tree 1 has the right child 3"),
+        ([[(-2, 2), LEAF, LEAF]], "node 0 of tree 0 has the left child -2"),
+        ([[(2**62, 2), LEAF, LEAF]], "node 0 of tree 0 has the left child"),
+        ([[(1, 2), (0, 2), LEAF]], "node 1 of tree 0 has the left child 0"),
+        ([[(1, -1), LEAF]], "node 0 of tree 0 has one child only"),
+        ([[(1, 1), LEAF]], "node 1 of tree 0 is the child of 2 splits"),
+        ([[(1, 2), LEAF, LEAF, LEAF]], "node 3 of tree 0 is the child of 0 splits"),
+        ([[LEAF, (2, 3), (1, 4), LEAF, LEAF]], "node 1 of tree 0 cannot be reached"),
+        ([[LEAF], []], "a tree without nodes"),
+        ([], "no trees"),
+    ],
+)
+def test_links_that_make_no_trees(trees, words):
+    with pytest.raises(InvalidInputError, match=words):
+        in_preorder(*links(*trees))
+
+
+@pytest.mark.nojit
+def test_links_in_any_order_are_fine():
+    order, parent, left, right = in_preorder(*links([(3, 1), (2, 4), LEAF, LEAF, LEAF], [LEAF]))
+    assert order.tolist() == [0, 3, 1, 2, 4, 5]
+    assert parent.tolist() == [-1, 0, 0, 2, 2, -1]
+    assert left.tolist() == [1, -1, 3, -1, -1, -1]
+    assert right.tolist() == [2, -1, 4, -1, -1, -1]

@@ -15,7 +15,8 @@ from budgetprune.persistence import container
 from budgetprune.persistence.model_file import VERSION, load_model, save_model
 from budgetprune.utils import files
 
-from ..forest import lightgbm_zoo, xgboost_zoo
+from ..forest.adapters.lightgbm import zoo as lightgbm_zoo
+from ..forest.adapters.xgboost import zoo as xgboost_zoo
 from ..forest.conftest import BOOSTED, ZOO, build_case
 from ..golden.planting import rows
 from ..golden.write import FOLDER, MODELS, answers

@@ -15,7 +15,8 @@ from budgetprune.predictor.rules import ORDERS
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.refit import refit
 
-from ..forest import lightgbm_zoo, xgboost_zoo
+from ..forest.adapters.lightgbm import zoo as lightgbm_zoo
+from ..forest.adapters.xgboost import zoo as xgboost_zoo
 from ..forest.conftest import build_case
 from ..solvers.strategies import examples
 from . import oracles

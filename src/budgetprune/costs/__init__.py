@@ -1,5 +1,6 @@
 """Feature costs: sources, their prices, and the sources that each feature needs."""
 
-from budgetprune.costs.feature_costs import ROUNDING, CostTable, FeatureCosts, check_cost_table
+from budgetprune.costs.cost_table import ROUNDING, CostTable, check_cost_table
+from budgetprune.costs.feature_costs import FeatureCosts
 
 __all__ = ["ROUNDING", "CostTable", "FeatureCosts", "check_cost_table"]

@@ -9,7 +9,7 @@ import pytest
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 
-from .lightgbm_zoo import SMALL, raw_scores
+from .zoo import SMALL, raw_scores
 
 N_ROWS = 300
 TOWNS, GRADES = ["Ulm", "Bonn", "Jena", "Kiel", "Trier", "Celle"], [3, 1, 2]

@@ -25,7 +25,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from ..fuzzing import FLOATS, INTEGERS
+from ...fuzzing import FLOATS, INTEGERS
 
 N_ROWS, N_FEATURES, CATEGORIES = 90, 5, 4
 NAMES = tuple(f"Column_{k}" for k in range(N_FEATURES))

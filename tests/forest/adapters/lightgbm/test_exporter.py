@@ -9,7 +9,7 @@ import pytest
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest import Forest
 
-from .lightgbm_zoo import ZOO, build, raw_scores, training_rows
+from .zoo import ZOO, build, raw_scores, training_rows
 
 every_model = pytest.mark.parametrize("name", ZOO)
 

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest import Forest
 
-from .xgboost_zoo import ZOO, amounts, build, margins, training_rows
+from .zoo import ZOO, amounts, build, margins, training_rows
 
 Prune = Callable[..., np.ndarray]
 

@@ -1,4 +1,4 @@
-"""Try to break the importers of models: ``make fuzz``, or ``python -m tests.forest.fuzz_importers``.
+"""Try to break the importers of models: ``make fuzz``, or ``python -m tests.forest.adapters.fuzz_importers``.
 
 A damaged model must be refused with an error of the project, or give a forest that passes its checks and
 predicts. Cases run in a child process with limited memory, which tells what it is about to do. The libraries
@@ -29,8 +29,8 @@ from budgetprune.errors import BudgetPruneError
 from budgetprune.forest.checks import check_forest
 from budgetprune.forest.registry import find_adapter
 
-from ..fuzzing import ROOT, SECONDS_PER_CASE, limit_memory, parse_options, predict_odd_rows, report
-from .damage import LightGBMStub, XGBoostStub, damaged_model, genuine_models
+from ...fuzzing import ROOT, SECONDS_PER_CASE, limit_memory, parse_options, predict_odd_rows, report
+from .damaged import LightGBMStub, XGBoostStub, damaged_model, genuine_models
 
 STUBS: dict[str, Any] = {"xgboost": XGBoostStub, "lightgbm": LightGBMStub}  # of libraries that may crash
 _MOST_FEATURES = 10_000  # rows with more are left out: they take memory, and no importer
@@ -151,7 +151,7 @@ def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = Fal
     reasons: Counter[str] = Counter()
     seed, end = first, first + n_cases
     while seed < end:
-        command = [sys.executable, "-m", "tests.forest.fuzz_importers", "--child"]
+        command = [sys.executable, "-m", "tests.forest.adapters.fuzz_importers", "--child"]
         command += ["--seed", str(seed), "--cases", str(end - seed)]
         step, kind = "starting", ""
         with (folder / "errors.txt").open("w+") as errors:
@@ -173,7 +173,8 @@ def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = Fal
             errors.seek(0)
             raise AssertionError(
                 f"a child ended with {process.returncode} while {step} a model of {kind}; again with: "
-                f"python -m tests.forest.fuzz_importers --seed {seed} --cases 1\n{errors.read()[-5000:]}"
+                f"python -m tests.forest.adapters.fuzz_importers --seed {seed} --cases 1\n"
+                f"{errors.read()[-5000:]}"
             )
     return reasons
 
