@@ -1,5 +1,6 @@
 """Prediction on a budget: exact, joint pruning of tree ensembles whose features cost something."""
 
+import budgetprune.model
 import budgetprune.solvers  # noqa: F401  (registers the solvers)
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import (

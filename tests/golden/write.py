@@ -1,7 +1,8 @@
 """Write the golden model files: ``python -m tests.golden.write``, once for each version of the format.
 
 A file is written in the first version that can hold it, so that older releases read it: a predictor alone in
-version 1, with a path in version 2, a staged model in version 3.
+version 1, with a path in version 2, a staged model in version 3, a path alone in version 4. ``path-2.npz`` is
+a path in the format of release 0.1, which is no longer written.
 
 A file that a release could read stays as it is for ever, so none is written twice. The models are spelled out
 by hand, because no library's training gives the same bits on every machine.
@@ -19,17 +20,15 @@ from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
 from budgetprune.model import About, BudgetModel, Compared, Figures
 from budgetprune.path import PruningPath
-from budgetprune.persistence.model_file import save_model
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.problem.pruning import Pruning
 
+from ..persistence.model_files import Model, save_model
 from .planting import plant, rows
 from .staged_models import STAGED, staged_answers
 
 FOLDER = Path(__file__).parent
-
-Model = tuple[Forest, CostTable, dict[str, Any]]
 
 
 def averaged() -> Model:
@@ -167,6 +166,7 @@ def answers(forest: Forest, costs: CostTable) -> dict[str, Any]:
 def main() -> None:
     write_plain()
     write_staged()
+    write_path()
 
 
 def write_staged() -> None:
@@ -179,6 +179,17 @@ def write_staged() -> None:
         predictor.save(file)
         file.with_suffix(".json").write_text(json.dumps(staged_answers(predictor)) + "\n")
         print(f"wrote {file.name}, {file.stat().st_size} bytes")
+
+
+def write_path() -> None:
+    file = FOLDER / "path-4.budgetprune"
+    if file.exists():
+        print(f"{file.name} stays as it is")
+        return
+    path = with_path().path
+    assert path is not None
+    path.save(file)
+    print(f"wrote {file.name}, {file.stat().st_size} bytes")
 
 
 def write_plain() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +10,7 @@ import pytest
 
 from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.model import About, BudgetModel
-from budgetprune.model.sections import path_of
 from budgetprune.persistence.container import PREAMBLE
-from budgetprune.persistence.model_file import load_model_and_sections
 
 from ..golden.planting import rows
 from ..golden.write import FOLDER, MODELS, with_path
@@ -142,7 +139,8 @@ def drop_array(name):
         (drop_array("unpruned.missing_left"), "missing_left .* an entry for each split"),
         (drop_array("unpruned.feature"), "needs the unpruned forest"),
         (drop_array("path.lam"), "lacks lam"),
-        (set_header("path", to=None), "must have 'complete' and 'unpruned'"),
+        (set_header("path", to=None), "must have 'complete', 'unpruned'"),
+        (set_header("path", "sources", to=["a"]), "must have 'complete', 'unpruned'"),
         (set_header("path", "complete", to=1), "'complete' .* must be true or false"),
         (set_header("path", "unpruned", to={"error": True}), "must have 'error' and 'cost'"),
         (set_header("path", "unpruned", "error", to=True), "must be finite numbers"),
@@ -173,16 +171,12 @@ def test_sections_need_their_version(tmp_path):
     parts = Parts(GOLDEN.read_bytes())
     file = tmp_path / "old.budgetprune"
     file.write_bytes(assemble(parts.text().encode(), parts.body(), 1))
-    with pytest.raises(InvalidInputError, match="header must have the keys"):
+    with pytest.raises(InvalidInputError, match="header has unknown keys"):
         BudgetModel.load(file)
 
 
 def test_a_path_without_its_forest(tmp_path):
-    file = shutil.copy(GOLDEN, tmp_path / "m")
-    (forest, _, _), _, sections = load_model_and_sections(file)
-    del sections.header["unpruned"]
-    with pytest.raises(InvalidInputError, match="needs the unpruned forest"):
-        path_of(sections, forest, ())
+    refused(tmp_path, lambda parts: parts.header.pop("unpruned"), "needs the unpruned forest")
 
 
 def test_the_story_is_plain(model):

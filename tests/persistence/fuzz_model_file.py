@@ -29,8 +29,7 @@ from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 from budgetprune.forest.schema import INPUT_DTYPES, MISSING
-from budgetprune.model.sections import about_of, path_of
-from budgetprune.persistence.model_file import load_model, load_model_and_sections, save_model
+from budgetprune.persistence import open_sections
 from budgetprune.problem.acquisition import sources_used
 
 from ..fuzzing import (
@@ -43,6 +42,7 @@ from ..fuzzing import (
     report,
     walk,
 )
+from .model_files import load_model, save_model
 from .mutations import accident, intents, originals
 
 BATCH = 1000
@@ -76,9 +76,9 @@ def judge(file: Path) -> str | None:
 def judge_sections(file: Path) -> str | None:
     """The same for what a predictor has no use for: the path, and how the model came about."""
     try:
-        (forest, costs, _), _, sections = load_model_and_sections(file)
-        about_of(sections)
-        path = path_of(sections, forest, costs.source_names)
+        with open_sections(file) as stored:
+            stored.get("about")
+            path = stored.get("path")
     except InvalidInputError as error:
         return f"sections: {error}"
     if path is not None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError
-from budgetprune.persistence import container
-from budgetprune.persistence.model_file import VERSION, load_model
+from budgetprune.persistence import VERSION, container
 from budgetprune.persistence.strict_json import read_json
 
 from .fuzz_model_file import fuzz
+from .model_files import load_model
 from .mutations import GOLDEN, Parts, assemble, repaired
 
 AVERAGED = next(file for file in GOLDEN if file.name == "averaged-1.budgetprune")
@@ -85,7 +85,8 @@ def set_entry(name, place, number):
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (lambda p: p.header.update(more=1), "must have the keys"),
+        (lambda p: p.header.update(more=1), "unknown keys: .*more"),
+        (lambda p: p.header.pop("options"), "no section options; its sections are forest, costs"),
         (lambda p: p.header["forest"].update(more=1), "unknown ones: .*more"),
         (lambda p: p.header["forest"].pop("link"), "lack link"),
         (lambda p: p.header["forest"].update(input_dtype="O"), "input_dtype must be one of"),

@@ -11,8 +11,7 @@ import pytest
 
 from budgetprune import FeatureCosts, Forest, InvalidInputError
 from budgetprune.costs import CostTable, check_cost_table
-from budgetprune.persistence import container
-from budgetprune.persistence.model_file import VERSION, load_model, save_model
+from budgetprune.persistence import VERSION, container
 from budgetprune.utils import files
 
 from ..forest.adapters.lightgbm import zoo as lightgbm_zoo
@@ -20,6 +19,7 @@ from ..forest.adapters.xgboost import zoo as xgboost_zoo
 from ..forest.conftest import BOOSTED, ZOO, build_case
 from ..golden.planting import rows
 from ..golden.write import FOLDER, MODELS, answers
+from .model_files import load_model, save_model
 from .mutations import GOLDEN
 
 OPTIONS = {"slack": 0.25, "max_cost": None, "threshold": None, "rule": "gain"}
@@ -127,8 +127,8 @@ def test_odd_names_and_categories(model, tmp_path):
 # --- Golden files -------------------------------------------------------------------------------------------
 
 
-# What staged models answer is in tests/staged/test_file.py.
-PLAIN = [file for file in GOLDEN if not file.stem.startswith("staged")]
+# What staged models answer is in tests/staged/test_file.py, and paths are in tests/path/test_section.py.
+PLAIN = [file for file in GOLDEN if not file.stem.startswith(("staged", "path"))]
 
 
 @pytest.mark.parametrize("file", PLAIN, ids=lambda file: file.stem)

@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from budgetprune import FeatureCosts
-from budgetprune.persistence.model_file import save_model
 
+from ..persistence.model_files import save_model
 from .forests import random_forest
 
 if TYPE_CHECKING:

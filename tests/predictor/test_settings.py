@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from budgetprune import AcquisitionError, BudgetPredictor, FeatureCosts, InvalidInputError
-from budgetprune.persistence.model_file import save_model
 
+from ..persistence.model_files import save_model
 from .conftest import NAMES, ROW
 from .forests import KINDS, random_forest, stumps
 

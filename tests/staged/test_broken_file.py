@@ -12,14 +12,14 @@ import pytest
 
 from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.model import BudgetModel
-from budgetprune.persistence.model_file import save_model
-from budgetprune.staged.file import _section
 from budgetprune.staged.model.chain import Chain
 from budgetprune.staged.model.join import join_forests
 from budgetprune.staged.restore import MOST_STAGES
+from budgetprune.staged.section import write_content
 
 from ..golden.staged_models import STAGED
 from ..golden.write import FOLDER
+from ..persistence.model_files import objects_of, save_unchecked
 from ..persistence.mutations import Parts, assemble
 from .test_file import FILES
 
@@ -78,9 +78,9 @@ def drop(name):
 STAGES = "these are no stages: "
 HARM = {
     "header": [
-        (lambda p: p.header.update(staged={}), "says nothing about stages"),
-        (lambda p: p.header.update(staged=[1]), "says nothing about stages"),
-        (lambda p: p.header.pop("staged"), "says nothing about stages"),
+        (lambda p: p.header.update(staged={}), "header must have best, objective"),
+        (lambda p: p.header.update(staged=[1]), "header must have best, objective"),
+        (lambda p: p.header.pop("staged"), "header must have best, objective"),
         (head(more=1), "header must have best, objective, point, price"),
         (lambda p: p.header["staged"].pop("best"), "header must have"),
         (head(best=5), "best must be an integer from 0 to 4"),
@@ -105,7 +105,7 @@ HARM = {
         (lambda p: p.header["options"].update(max_cost="9"), "max_cost must be a number"),
     ],
     "sizes": [
-        (lambda p: p.table[p.index("staged.lam")].update(name="staged.more"), "unknown array, 'more'"),
+        (lambda p: p.table[p.index("staged.lam")].update(name="staged.more"), "unknown array, 'staged.more'"),
         (drop("staged.lam"), "lam must not be missing"),
         (change("staged.lam", lambda a: a[:, np.newaxis]), "lam must be one-dimensional"),
         (change("staged.base", lambda a: a[:, 0].copy()), "base must be two-dimensional"),
@@ -270,8 +270,9 @@ def write_stages(file: Path, n: int) -> None:
     ones = tuple(np.ones((len(points), 1)))
     curve = replace(points, cost=0 * points.cost, thresholds=ones, stops=ones)
     chains = (Chain((stage,), 0.0, "logistic"),) * n
-    section = _section(replace(model, chains=chains, trade_off=curve), [stage] * n)
-    save_model(file, join_forests([stage.forest] * n), model.costs, {"max_cost": None}, None, section)
+    content = write_content(replace(model, chains=chains, trade_off=curve))
+    objects = objects_of(join_forests([stage.forest] * n), model.costs, {"max_cost": None})
+    save_unchecked(file, 3, objects, content)
 
 
 def test_many_stages_are_refused_before_they_are_made(tmp_path):

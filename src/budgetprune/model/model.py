@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.model.about import About
-from budgetprune.model.sections import about_of, path_of, sections_of
 from budgetprune.path import PruningPath
-from budgetprune.persistence.container import blamed_on
-from budgetprune.persistence.model_file import load_model_and_sections
+from budgetprune.persistence import open_sections, save_sections
 from budgetprune.predictor import BudgetPredictor
 
 
@@ -46,19 +44,16 @@ class BudgetModel:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the model to one file, without pickle. `BudgetPredictor.load` can read it as well."""
-        predictor = self.predictor
-        has_more = self.path is not None or self.about is not None
-        further = sections_of(predictor.forest, self.path, self.about) if has_more else None
-        predictor._save(file, further)
+        further = {"about": self.about, "path": self.path}
+        present = {name: part for name, part in further.items() if part is not None}
+        save_sections(file, self.predictor.sections() | present)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> BudgetModel:
         """Read a file written by `save` or `BudgetPredictor.save`. This is safe for untrusted files."""
-        parts, staged, sections = load_model_and_sections(file)
-        with blamed_on(file):
-            predictor = BudgetPredictor._restored(*parts, staged)
-            path = path_of(sections, predictor.forest, predictor.source_names)
-            return cls(predictor, path, about_of(sections))
+        with open_sections(file) as stored:
+            predictor = BudgetPredictor.from_sections(stored)
+            return cls(predictor, stored.get("path"), stored.get("about"))
 
 
 def _answers_and_features(forest: Forest) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 """All optimal prunings of a problem, from the unpruned forest to a single leaf per tree."""
 
-from budgetprune.path import storage as _storage  # noqa: F401  (registers the file format of paths)
+from budgetprune.path import section as _section  # noqa: F401  (registers the section of model files)
 from budgetprune.path.budgets import ROUNDING, check_budget, first_within, warn_that_budget_buys_nothing
 from budgetprune.path.decided import DecidedCosts
 from budgetprune.path.path import ARRAYS, PruningPath, breakpoints

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.forest.section import check_same_forest
 from budgetprune.path.budgets import check_budget, first_within, warn_that_budget_buys_nothing
 from budgetprune.path.decided import DecidedCosts
-from budgetprune.persistence.formats import FORMATS
+from budgetprune.persistence import load_section, save_sections
 from budgetprune.problem import Certificate, PruningProblem
 from budgetprune.problem.checks import all_at_least_zero, at_least_zero, check_critical_lambda
 from budgetprune.problem.pruning import Pruning
@@ -276,32 +277,36 @@ class PruningPath:
         return pd.DataFrame(columns)
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the path and its forest to a ``.npz`` file, all at once or not at all.
+        """Write the path and its forest to one file, without pickle.
 
-        The file holds plain arrays, no pickles, so it is safe to load. The model that the forest came from
-        is not saved. The arrays are compressed, unless they compress so well (several hundred times, as with
-        thousands of classes) that `load` would refuse the file.
+        The format is described in docs/model-format.md. The original model is not stored. The arrays are
+        compressed, unless they compress so well (several hundred times, as with thousands of classes) that
+        `load` would refuse the file.
         """
-        FORMATS.find("path").save(self, file)
+        save_sections(file, {"path": self}, compress=True)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str], forest: Forest | None = None) -> PruningPath:
-        """Read what `save` wrote.
+        """Read a file written by `save`, or the path of a file written by `BudgetModel.save`.
 
-        A file of any origin is safe to load: it gives a path whose numbers agree with each other, or an
-        `InvalidInputError`. Names, types and sizes are checked before anything is unpacked. A file is refused
-        if it unpacks to more than 64 MiB and to more than 256 times its length, or if it has more nodes than
-        bytes.
+        Untrusted files are safe: only numbers and names are read, and the numbers agree with each other.
+        Sizes are checked before anything is unpacked: a file is refused if it unpacks to more than 64 MiB and
+        to more than 256 times its length, or if it has more nodes than bytes. The ``.npz`` files of release
+        0.1 can be read as well.
 
         Parameters
         ----------
         file : path of the file
         forest : Forest, optional
-            The forest that was pruned, if the way back to its origin (`to_sklearn`) is needed; must be the
-            one that was saved. Without it, prunings predict as before, but have no origin.
+            The forest that was pruned. It is needed for exports to its library (`to_sklearn`), and must equal
+            the one that was saved. Without it, prunings predict as before, but have no origin.
         """
-        loaded: PruningPath = FORMATS.find("path").load(file, forest)
-        return loaded
+        path: PruningPath = load_section(file, "path")
+        if forest is None:
+            return path
+        check_same_forest(path.forest, forest)
+        unpruned = replace(path.unpruned, unpruned=forest, keep=forest.is_split)
+        return replace(path, forest=forest, unpruned=unpruned)
 
 
 def breakpoints(critical_lambda: NDArray[np.float64]) -> NDArray[np.float64]:

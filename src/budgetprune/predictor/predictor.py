@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.persistence.container import blamed_on
-from budgetprune.persistence.model_file import STAGED, Sections, load_model_and_stages, save_model
+from budgetprune.persistence import StoredSections, open_sections, save_sections
 from budgetprune.predictor.checks import check_look_ahead, check_max_cost, check_number, check_on_error
 from budgetprune.predictor.concurrent import acquire_concurrently
 from budgetprune.predictor.decision import Decision, Simulation
@@ -25,14 +24,13 @@ from budgetprune.predictor.rules import Order, check_decision_rule
 # Settings stored in a file with the forest and its prices.
 SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order", "look_ahead")
 
-
-Restorer = Callable[[Forest, CostTable, dict[str, Any], Sections], "BudgetPredictor"]
+Restorer = Callable[[StoredSections], "BudgetPredictor"]
 _RESTORERS: dict[str, Restorer] = {}
 
 
-def register_restorer(kind: str, restorer: Restorer) -> None:
-    """Register a function that restores predictors from files of another kind of model."""
-    _RESTORERS[kind] = restorer
+def register_restorer(section: str, restorer: Restorer) -> None:
+    """Register a function that creates the predictor of a file that has a certain section."""
+    _RESTORERS[section] = restorer
 
 
 class BudgetPredictor:
@@ -335,10 +333,11 @@ class BudgetPredictor:
 
         The format is described in docs/model-format.md. The original model is not stored.
         """
-        self._save(file)
+        save_sections(file, self.sections())
 
-    def _save(self, file: str | os.PathLike[str], further: Sections | None = None) -> None:
-        save_model(file, self.forest, self.costs, self._settings(), further)
+    def sections(self) -> dict[str, Any]:
+        """Return the parts that a model file holds, by the names of their sections."""
+        return {"forest": self.forest, "costs": self.costs, "options": self._settings()}
 
     def _settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SETTINGS}
@@ -346,17 +345,17 @@ class BudgetPredictor:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> BudgetPredictor:
         """Read a file written by `save`. Untrusted files are safe: only numbers and names are read."""
-        parts, staged = load_model_and_stages(file)
-        with blamed_on(file):
-            return cls._restored(*parts, staged)
+        with open_sections(file) as stored:
+            return cls.from_sections(stored)
 
     @classmethod
-    def _restored(
-        cls, forest: Forest, costs: CostTable, settings: dict[str, Any], staged: Sections
-    ) -> BudgetPredictor:
-        """Restore a predictor from the contents of a file."""
-        if staged.header:
-            return _RESTORERS[STAGED](forest, costs, settings, staged)
+    def from_sections(cls, stored: StoredSections) -> BudgetPredictor:
+        """Create a predictor from the sections of a model file."""
+        stored.need("forest", "costs", "options")
+        for section, restorer in _RESTORERS.items():
+            if section in stored:
+                return restorer(stored)
+        forest, costs, settings = stored["forest"], stored["costs"], stored["options"]
         unknown = settings.keys() - set(SETTINGS)
         if unknown:
             raise InvalidInputError(f"its settings {', '.join(sorted(unknown))} are unknown.")

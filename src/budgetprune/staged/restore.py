@@ -1,4 +1,4 @@
-"""Make staged models of what a file holds. It may come from anywhere, so that all of it is checked."""
+"""Create a staged model from the content of a file, which may come from anywhere: everything is checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.forest.schema import LARGEST_SUM
-from budgetprune.persistence.model_file import Sections, check_arrays
 from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.error_costs import LARGEST_PRICE, check_error_costs
 from budgetprune.staged.model.join import take_trees
@@ -23,7 +22,7 @@ from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective, S
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.model.tradeoff import StagedTradeOff
 
-# For each stage of each chain, one after the other.
+# One entry for each stage of each chain, chain by chain.
 _PER_STAGE: dict[str, Any] = {
     "chain": np.int32,
     "n_trees": np.int64,
@@ -45,7 +44,7 @@ _PER_POINT: dict[str, Any] = {
     "stops": np.float64,
 }
 _OTHERS: dict[str, Any] = {"sources": np.int32, "decay": np.float64, "error_costs": np.float64}
-# For each stage of each chain; files may lack it.
+# One entry for each stage of each chain; may be absent.
 _OPTIONAL: dict[str, Any] = {"stage_score": np.float64}
 DTYPES = _PER_STAGE | _PER_POINT | _OTHERS | _OPTIONAL
 NUMBERS_OF_POINTS = ("cost", "score", "cost_std", "score_std", "loss", "lam")
@@ -57,14 +56,14 @@ _HEADER = {"objective", "price", "best", "point"}
 MOST_STAGES = 256
 _LARGEST_SCALE = 100.0
 _LAST_ROUND = 2**31 - 1
-# How far sums and averages may be off because of rounding.
+# Tolerance for rounding errors of sums and averages.
 _ROUNDING = 1e-6
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def restore_model(forest: Forest, costs: CostTable, staged: Sections) -> StagedModel:
-    """Make a model of what a file holds, or raise InvalidInputError.
+def restore_model(forest: Forest, costs: CostTable, header: Any, arrays: Arrays) -> StagedModel:
+    """Create a staged model from the content of a file, or raise InvalidInputError.
 
     Parameters
     ----------
@@ -72,10 +71,11 @@ def restore_model(forest: Forest, costs: CostTable, staged: Sections) -> StagedM
         The trees of all stages.
     costs : CostTable
         For the features of this forest.
-    staged : Sections
-        How the trees are used.
+    header : JSON value
+        Objective and points.
+    arrays : dict
+        Arrays of known names and types: `DTYPES`.
     """
-    header, arrays = staged
     _check_sizes(header, arrays)
     _check_points(header, arrays)
     _check_trees(forest, arrays)
@@ -103,10 +103,10 @@ def _require(condition: Any, what: str) -> None:
 # --- Numbers ------------------------------------------------------------------------------------------------
 
 
-def _check_sizes(header: dict[str, Any], arrays: Arrays) -> None:
-    """All arrays are there, and have an entry for each stage, chain or point."""
-    _require(header.keys() == _HEADER, f"the header must have {', '.join(sorted(_HEADER))}")
-    check_arrays(arrays, DTYPES)
+def _check_sizes(header: Any, arrays: Arrays) -> None:
+    """Check that no array is missing, and that each has one entry per stage, chain or point."""
+    is_complete = isinstance(header, dict) and header.keys() == _HEADER
+    _require(is_complete, f"the header must have {', '.join(sorted(_HEADER))}")
     absent = sorted(DTYPES.keys() - _OPTIONAL.keys() - arrays.keys())
     _require(not absent, f"{', '.join(absent)} must not be missing")
     for name, array in arrays.items():
@@ -127,7 +127,7 @@ def _check_sizes(header: dict[str, Any], arrays: Arrays) -> None:
 
 
 def _check_points(header: dict[str, Any], arrays: Arrays) -> None:
-    """Numbers of the curve are in their ranges, and belong to chains and stages that exist."""
+    """Check that the numbers of the curve are in range, and that their chains and stages exist."""
     n_points, n_stages = arrays["cost"].size, np.bincount(arrays["chain"])
     for name in ("best", "point"):
         # A bool is an int to Python, but not the number of a point.
@@ -155,7 +155,7 @@ def _check_points(header: dict[str, Any], arrays: Arrays) -> None:
 
 
 def _check_trees(forest: Forest, arrays: Arrays) -> None:
-    """Stages use all trees, each once, and scores are sums of what the trees answer."""
+    """Check that stages use each tree once, and that scores are sums of the values of trees."""
     n_trees, n_spread = arrays["n_trees"], arrays["n_spread_trees"]
     is_classifier = forest.classes is not None
     _require(np.all((n_trees > 0) & (n_trees <= forest.n_trees)), "each stage must have trees")
@@ -183,7 +183,7 @@ def _check_trees(forest: Forest, arrays: Arrays) -> None:
 
 
 def _check_costs(curve: StagedTradeOff, chains: Sequence[Chain], costs: CostTable) -> None:
-    """No point costs more than all stages of its chain together."""
+    """Check that no point costs more than all stages of its chain together."""
     most = np.array(
         [sum(costs.price[list(stage.sources)].sum() for stage in chain.stages) for chain in chains]
     )
@@ -235,7 +235,7 @@ def _chains(forest: Forest, costs: CostTable, arrays: Arrays) -> tuple[Chain, ..
 
 
 def _sources(costs: CostTable, arrays: Arrays) -> list[tuple[int, ...]]:
-    """Sources that each stage buys."""
+    """Return the sources that each stage buys."""
     n_sources, sources = arrays["n_sources"], arrays["sources"]
     _require(
         np.all((n_sources >= 0) & (n_sources <= sources.size)) and n_sources.sum() == sources.size,
@@ -249,7 +249,7 @@ def _sources(costs: CostTable, arrays: Arrays) -> list[tuple[int, ...]]:
 
 
 def _forests(forest: Forest, arrays: Arrays) -> tuple[list[Forest], list[Forest | None]]:
-    """Trees of each stage that add to the scores, and those of the expected error."""
+    """Return the trees of each stage that add to the scores, and those of the expected error."""
     n_stages = arrays["chain"].size
     tree = _places(np.append(arrays["n_trees"], arrays["n_spread_trees"]))
     _check_categories(forest, forest.tree_start[tree])
@@ -262,7 +262,7 @@ def _forests(forest: Forest, arrays: Arrays) -> tuple[list[Forest], list[Forest 
 
 
 def _check_categories(forest: Forest, first_node: NDArray[np.int64]) -> None:
-    """Each part of the forest has sets of its own: a large set that many share would be copied for each."""
+    """Check that stages share no sets of categories: a large shared set would be copied for each stage."""
     node = np.flatnonzero(forest.category_set >= 0)
     own, part = forest.category_set[node], np.searchsorted(first_node, node, side="right")
     owner = np.zeros(forest.category_start.size, dtype=np.intp)
@@ -271,7 +271,7 @@ def _check_categories(forest: Forest, first_node: NDArray[np.int64]) -> None:
 
 
 def _check_sources(chain: Chain, costs: CostTable) -> None:
-    """Stages test only what has been bought by then, and buy once what they test."""
+    """Check that stages test only available sources, and buy each source once, if they test it."""
     _require(not chain.stages[0].sources, "the first stage must not buy anything")
     has = costs.price == 0
     for k, stage in enumerate(chain.stages):
@@ -298,6 +298,6 @@ def _curve(arrays: Arrays) -> StagedTradeOff:
 
 
 def _places(sizes: NDArray[np.int64]) -> list[int]:
-    """Where parts of these sizes begin, one behind the other, and where the last one ends."""
+    """Return the offsets of consecutive parts of these sizes, and the end of the last one."""
     found: list[int] = np.append(0, np.cumsum(sizes)).tolist()
     return found

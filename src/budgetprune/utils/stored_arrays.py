@@ -18,15 +18,22 @@ _TEXT = re.compile(r"(?:<U|\|S)[1-9][0-9]{0,5}")
 
 
 class Entry(NamedTuple):
-    """Name, type and shape of one stored array."""
+    """Name, type and shape of one stored array; if it is compressed, its size in the file."""
 
     name: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
+    n_packed: int | None = None
 
     @property
     def n_bytes(self) -> int:
+        """Size of the array in memory."""
         return self.dtype.itemsize * math.prod(self.shape)  # Python integers do not overflow
+
+    @property
+    def n_stored(self) -> int:
+        """Size of the array in the file."""
+        return self.n_bytes if self.n_packed is None else self.n_packed
 
 
 def is_storable(dtype: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.forest.adapter import Adapter, Reader
 from budgetprune.forest.registry import ADAPTERS, adapter_of_suffix
-from budgetprune.persistence.container import MAGIC, blamed_on
+from budgetprune.persistence import errors_name_file, is_container
 from budgetprune.utils.limits import MIB
 from budgetprune.workflow import probe
 
@@ -55,7 +55,7 @@ def load_library_file(file: Path, *, trust: bool = False) -> Any:
             f"{', '.join(f'*{each}' for each in known)}."
         )
     import_module(adapter.reader.PACKAGE)  # if it is not installed, the caller says so
-    with blamed_on(file):
+    with errors_name_file(file):
         adapter.check_file(file)
         # Read once, so that the file cannot change between the trial and the loading.
         content = file.read_bytes()
@@ -75,9 +75,8 @@ def _refuse_budgetprune_model(file: Path) -> None:
     """Raise, with advice, if a file was written by budgetprune."""
     if not file.is_file():
         return
-    with open(file, "rb") as handle:
-        if handle.read(len(MAGIC)) != MAGIC:
-            return
+    if not is_container(file):
+        return
     raise InvalidInputError(
         f"{file} is a model that budgetprune made, and prune is for models of other libraries. For another "
         "budget, run budgetprune rebudget if it is a staged model; a pruned one has to be fitted or pruned "

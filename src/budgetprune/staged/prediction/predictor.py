@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.persistence.model_file import STAGED, Sections
+from budgetprune.persistence import StoredSections
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.predictor.checks import check_max_cost
 from budgetprune.predictor.predictor import register_restorer
-from budgetprune.staged.file import save_staged
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.prediction.engine import StagedEngine
-from budgetprune.staged.restore import restore_model
+from budgetprune.staged.section import NAME, trees_of
 
 
 class StagedPredictor(BudgetPredictor):
@@ -84,14 +80,17 @@ class StagedPredictor(BudgetPredictor):
         on_and_on = np.full(len(model.chain), -np.inf)
         return model.chain.follow(rows, on_and_on, model.objective)[1]
 
-    def _save(self, file: str | os.PathLike[str], further: Sections | None = None) -> None:
-        save_staged(file, self.model, self.max_cost, further)
+    def sections(self) -> dict[str, Any]:
+        """Return the parts that a model file holds, by the names of their sections."""
+        trees, options = trees_of(self.model), {"max_cost": self.max_cost}
+        return {"forest": trees, "costs": self.costs, "options": options, NAME: self.model}
 
 
-def _restore(forest: Forest, costs: CostTable, options: dict[str, Any], staged: Sections) -> StagedPredictor:
+def _restore(stored: StoredSections) -> StagedPredictor:
+    options = stored["options"]
     if options.keys() != {"max_cost"}:
         raise InvalidInputError("a staged model has one option, max_cost.")
-    return StagedPredictor(restore_model(forest, costs, staged), max_cost=options["max_cost"])
+    return StagedPredictor(stored[NAME], max_cost=options["max_cost"])
 
 
-register_restorer(STAGED, _restore)
+register_restorer(NAME, _restore)

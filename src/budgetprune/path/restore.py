@@ -1,4 +1,4 @@
-"""Checks that the numbers of a stored path agree with each other and with its forest."""
+"""Create a path from the content of a file; its numbers must agree with each other and with the forest."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from budgetprune.problem.pruning import Pruning
 _TOLERANCE = 1e-6
 
 
-def stored_path(
+def restore_path(
     forest: Forest, complete: Any, unpruned: Any, source_names: Any, arrays: dict[str, Any]
 ) -> PruningPath:
-    """Build a path from what a file holds, or raise InvalidInputError.
+    """Create a path from the content of a file, or raise InvalidInputError.
 
     Parameters
     ----------
     forest : Forest
-        What was pruned; checked already.
+        The unpruned forest, which is valid.
     complete, unpruned, source_names : JSON values
         `unpruned` maps ``error`` and ``cost`` to numbers.
     arrays : dict

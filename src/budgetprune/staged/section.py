@@ -1,53 +1,62 @@
-"""Write staged models to files.
+"""Section of model files that holds a staged model: how the trees of the forest are used.
 
-The file holds the trees of all stages as one forest: those that add to the scores, chain by chain and stage
-by stage, then those of the expected errors, in the same order. The section ``staged`` says which trees belong
-to which stage, and how they are used. The format is described in ``docs/model-format.md``.
+The forest of the file holds the trees of all stages: those that add to the scores, chain by chain and stage
+by stage, then those of the expected errors, in the same order. The section maps trees to stages. The format
+is described in ``docs/model-format.md``.
 """
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from budgetprune.persistence.model_file import Sections, save_model
+from budgetprune.forest import Forest
+from budgetprune.persistence import SECTIONS, Content, Section, add_prefix, remove_prefix
 from budgetprune.staged.model.chain import Stage
 from budgetprune.staged.model.join import join_forests, take_trees
 from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective, SquaredError
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.restore import DTYPES, NUMBERS_OF_POINTS, OBJECTIVES, restore_model
 
+NAME, PREFIX = "staged", "staged."
 
-def save_staged(
-    file: str | os.PathLike[str],
-    model: StagedModel,
-    max_cost: float | None,
-    further: Sections | None = None,
-) -> None:
-    """Write a staged model to a file, all at once or not at all.
 
-    Parameters
-    ----------
-    file : path of the file
-    model : StagedModel
-    max_cost : what one example may cost at most
-    further : Sections, optional
-        See `save_model`.
+def trees_of(model: StagedModel) -> Forest:
+    """Join the trees of all stages to one forest, in the order of the file.
+
+    Unused sets of categories are left out, so that a model that is loaded and saved again has the same bytes.
     """
-    stages = [stage for chain in model.chains for stage in chain.stages]
+    stages = _stages(model)
     forests = [stage.forest for stage in stages]
     forests += [stage.spread for stage in stages if stage.spread is not None]
-    # What no tree uses is left out, so that a model that is loaded and saved again gives the same file.
-    trees = join_forests([take_trees(each, 0, each.n_trees) for each in forests])
-    section = _section(model, stages)
-    restore_model(trees, model.costs, section)  # a file that is written can be loaded
-    save_model(file, trees, model.costs, {"max_cost": max_cost}, further, section)
+    return join_forests([take_trees(each, 0, each.n_trees) for each in forests])
 
 
-def _section(model: StagedModel, stages: list[Stage]) -> Sections:
-    """Say how the trees are used, in plain values and arrays."""
-    curve = model.trade_off
+def _write(model: StagedModel, others: Mapping[str, Any]) -> Content:
+    content = write_content(model)
+    _read(content, others)  # a file that is written can be loaded
+    return content
+
+
+def _read(content: Content, others: Mapping[str, Any]) -> StagedModel:
+    header, arrays = content.header.get(NAME), remove_prefix(PREFIX, content.arrays)
+    return restore_model(others["forest"], others["costs"], header, arrays)
+
+
+SECTIONS.register(
+    Section(name=NAME, since=3, keys=(NAME,), dtypes=add_prefix(PREFIX, DTYPES), write=_write, read=_read)
+)
+
+
+def _stages(model: StagedModel) -> list[Stage]:
+    return [stage for chain in model.chains for stage in chain.stages]
+
+
+def write_content(model: StagedModel) -> Content:
+    """Convert a staged model, without its trees, to plain values and arrays."""
+    stages, curve = _stages(model), model.trade_off
     width = max(map(len, model.chains))
     arrays = {
         "chain": np.repeat(np.arange(len(model.chains)), [len(chain) for chain in model.chains]),
@@ -73,7 +82,8 @@ def _section(model: StagedModel, stages: list[Stage]) -> Sections:
         "best": model.best,
         "point": model.point,
     }
-    return Sections(header, {name: np.asarray(array, dtype=DTYPES[name]) for name, array in arrays.items()})
+    typed = {name: np.asarray(array, dtype=DTYPES[name]) for name, array in arrays.items()}
+    return Content({NAME: header}, add_prefix(PREFIX, typed))
 
 
 def _name_of(objective: Objective) -> str:

@@ -1,8 +1,9 @@
-"""A forest as plain parts, for files: arrays, and settings that JSON can hold. And back, trusting nothing."""
+"""Section of model files that holds a forest: arrays, and settings that JSON can hold."""
 
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -10,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
+from budgetprune.forest.forest import Forest
 from budgetprune.forest.schema import ARRAYS
+from budgetprune.persistence import SECTIONS, Content, Section, add_prefix, remove_prefix
 
-_PLAIN = "biufSU"  # kinds of arrays that are stored as they are: truth values, numbers, text
+NAME, PREFIX = "forest", "forest."
 
-# The model that a forest came from is no plain part.
+_PLAIN = "biufSU"  # kinds of arrays that are stored as they are: bool, numbers, strings
+
+# The model that a forest was imported from cannot be stored.
 _SETTINGS = tuple(field for field in fields(Forest) if field.name not in ARRAYS and field.name != "origin")
 
 _DTYPES = {"<f4": np.dtype(np.float32), "<f8": np.dtype(np.float64)}
@@ -23,8 +27,28 @@ _DTYPES = {"<f4": np.dtype(np.float32), "<f8": np.dtype(np.float64)}
 Label = bool | int | float | str | None
 
 
-def take_apart(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] | None]]:
-    """Separate what is an array in a forest from what JSON can hold; the origin is left out."""
+# --- The section --------------------------------------------------------------------------------------------
+
+
+def _write(forest: Forest, others: Mapping[str, Any]) -> Content:
+    settings, arrays = to_plain(forest)
+    return Content({NAME: settings_to_store(settings)}, add_prefix(PREFIX, present(arrays)))
+
+
+def _read(content: Content, others: Mapping[str, Any]) -> Forest:
+    return from_plain(content.header.get(NAME), remove_prefix(PREFIX, content.arrays))
+
+
+SECTIONS.register(
+    Section(name=NAME, since=1, keys=(NAME,), dtypes=add_prefix(PREFIX, ARRAYS), write=_write, read=_read)
+)
+
+
+# --- Forests as plain values --------------------------------------------------------------------------------
+
+
+def to_plain(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] | None]]:
+    """Separate the settings of a forest, which JSON can hold, from its arrays; the origin is left out."""
     arrays = {name: getattr(forest, name) for name in ARRAYS}
     if forest.classes is not None:
         arrays["classes"] = _plain_classes(forest.classes)
@@ -38,15 +62,20 @@ def take_apart(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] |
     return settings | plain, arrays
 
 
-def written(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings as files have them: without those that earlier releases lack, if they are as then."""
+def settings_to_store(settings: dict[str, Any]) -> dict[str, Any]:
+    """Leave out a setting that earlier releases do not know, if it has its default."""
     return {name: value for name, value in settings.items() if (name, value) != ("label_dtype", "<f8")}
 
 
-def put_together(settings: Any, arrays: dict[str, NDArray[Any]]) -> Forest:
-    """Build a forest from what a file holds, or raise InvalidInputError.
+def present(arrays: Mapping[str, NDArray[Any] | None]) -> dict[str, NDArray[Any]]:
+    """Leave out arrays that are None."""
+    return {name: array for name, array in arrays.items() if array is not None}
 
-    A setting that was added to forests later has its default; one that they do not have is an error.
+
+def from_plain(settings: Any, arrays: Mapping[str, NDArray[Any]]) -> Forest:
+    """Create a forest from the content of a file, or raise InvalidInputError.
+
+    A setting that was added in a later release has its default; an unknown one is an error.
     """
     if not isinstance(settings, dict):
         raise InvalidInputError("the settings of the forest are no mapping.")
@@ -58,20 +87,37 @@ def put_together(settings: Any, arrays: dict[str, NDArray[Any]]) -> Forest:
             f"{reprlib.repr(sorted(unknown)) if unknown else 'none'}."
         )
     precision = {name: settings.get(name, "<f8") for name in ("input_dtype", "label_dtype")}
-    for name, written in precision.items():
-        if written not in tuple(_DTYPES):
+    for name, dtype in precision.items():
+        if dtype not in tuple(_DTYPES):
             raise InvalidInputError(f"{name} must be one of {', '.join(_DTYPES)}.")
     parts: dict[str, Any] = {name: arrays.get(name) for name in ARRAYS}
     parts |= settings | {
         "feature_names": _as_tuple(settings["feature_names"], "feature_names"),
         "categories": _labels_of_categories(settings.get("categories")),
     }
-    parts |= {name: _DTYPES[written] for name, written in precision.items()}
+    parts |= {name: _DTYPES[dtype] for name, dtype in precision.items()}
     return Forest(**parts, origin=None)
 
 
+def check_same_forest(stored: Forest, given: Forest) -> None:
+    """Raise InvalidInputError if a given forest differs from the one that was stored with a path."""
+    (settings, arrays), (given_settings, given_arrays) = to_plain(stored), to_plain(given)
+    different = [name for name, value in settings.items() if given_settings[name] != value]
+    different += [name for name, array in arrays.items() if not _equal(array, given_arrays[name])]
+    if different:
+        raise InvalidInputError(
+            f"this is not the forest that the path was saved with: they differ in {', '.join(different)}."
+        )
+
+
+def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
+
+
 def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels as an array that needs no pickle; those in an array of objects must be of one plain kind."""
+    """Return labels as an array that needs no pickle; labels in an object array must be of one plain type."""
     if classes.dtype.kind in _PLAIN:
         return classes
     labels = classes.tolist()
@@ -81,14 +127,14 @@ def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
             return plain
     raise InvalidInputError(
         f"classes of type {classes.dtype} ({', '.join(map(repr, labels[:5]))}) cannot be saved without "
-        "pickle; train the model on labels that are all text, all numbers or all truth values."
+        "pickle; train the model on labels that are all strings, all numbers or all bool."
     )
 
 
 def _plain_categories(
     categories: tuple[tuple[Any, ...] | None, ...] | None,
 ) -> list[list[Label] | None] | None:
-    """Labels of categories, feature by feature, as JSON can hold them."""
+    """Return the labels of categories, by feature, as values that JSON can hold."""
     if categories is None:
         return None
     return [None if labels is None else list(map(_plain_label, labels)) for labels in categories]
@@ -100,7 +146,7 @@ def _plain_label(label: Any) -> Label:
         return plain
     raise InvalidInputError(
         f"the category {label!r} cannot be saved without pickle; train the model on categories that are "
-        "text, numbers or truth values."
+        "strings, numbers or bool."
     )
 
 
@@ -110,12 +156,12 @@ def _labels_of_categories(stored: Any) -> tuple[tuple[Label, ...] | None, ...] |
         return None
     labels = tuple(_as_tuple(own, "the categories of a feature") for own in categories)
     if not all(isinstance(label, Label) for own in labels if own is not None for label in own):
-        raise InvalidInputError("categories must be texts, numbers or truth values.")
+        raise InvalidInputError("categories must be strings, numbers or bool.")
     return labels
 
 
 def _as_tuple(stored: Any, what: str) -> tuple[Any, ...] | None:
-    """A list as JSON has it, or None; a text must not pass for a list of letters."""
+    """Return a JSON list as a tuple; None stays None. A string is refused: it is no list of letters."""
     if stored is None:
         return None
     if not isinstance(stored, list):

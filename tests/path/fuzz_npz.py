@@ -1,4 +1,4 @@
-"""Try to break the loader of path files: ``make fuzz``, or ``python -m tests.path.fuzz_storage``.
+"""Try to break the loader of path files of release 0.1: ``make fuzz``, or ``python -m tests.path.fuzz_npz``.
 
 Every case must be refused with InvalidInputError, or give a path that agrees with itself and predicts. Cases
 run in child processes with limited memory, as those of `fuzz_model_file` do.
@@ -28,27 +28,32 @@ from ..fuzzing import INTEGERS, SECONDS_PER_CASE, walk
 from ..persistence.archives import write_zeros
 from ..persistence.fuzz_model_file import main, try_cases, use, warm_up
 from ..persistence.mutations import EDITS, TEXT_EDITS, Parts, mutate_bytes
-from .test_path import build_problem
+from .npz_files import write_npz
+from .problems import build_problem
 
-MODULE = "tests.path.fuzz_storage"
+MODULE = "tests.path.fuzz_npz"
 MOST_FEATURES = 1000  # rows are made for forests of no more; a file may claim any number
 
 
-@cache
-def originals() -> tuple[bytes, ...]:
-    """Files that are all right: classes, regression on a grid, boosting with categories."""
+def paths() -> list[PruningPath]:
+    """Classes, regression on a grid, boosting with categories."""
     case = boosted("softmax")
-    paths = [
+    return [
         build_problem().path(certify=True),
         build_problem(regression=True).path(lams=[0.0, 0.01, 0.3]),
         PruningProblem(case.forest, case.X, costs=FeatureCosts([2, 1, 0, 0.5])).path(),
     ]
-    return tuple(map(saved, paths))
+
+
+@cache
+def originals() -> tuple[bytes, ...]:
+    """Valid files."""
+    return tuple(map(saved, paths()))
 
 
 def saved(path: PruningPath) -> bytes:
     with TemporaryDirectory() as folder:
-        path.save(Path(folder) / "path.npz")
+        write_npz(path, Path(folder) / "path.npz")
         return (Path(folder) / "path.npz").read_bytes()
 
 
@@ -68,7 +73,7 @@ def judge(file: Path) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BudgetWarning)
             check(path)
-        again = file.with_name("again.npz")
+        again = file.with_name("again")
         path.save(again)
         assert PruningPath.load(again).to_frame().equals(path.to_frame())
         return None
@@ -215,7 +220,8 @@ class PathParts(Parts):
 
 def edit_path(draw: st.DrawFn, parts: Parts) -> None:
     """Change numbers of the path, mostly so that they could be those of another path."""
-    own = [i for i, entry in enumerate(parts.table) if not entry["name"].startswith("forest.")]
+    others = ("forest.", "unpruned.")
+    own = [i for i, entry in enumerate(parts.table) if not str(entry["name"]).startswith(others)]
     array = parts.arrays[draw(st.sampled_from(own))]
     if array.ndim != 1 or not array.size or array.dtype.kind not in "fi":
         return

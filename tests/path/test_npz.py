@@ -1,33 +1,28 @@
-"""Files of paths that mean harm: refused before anything large is unpacked, whatever they claim."""
+"""Path files of release 0.1: still read, and refused before anything large is unpacked."""
 
-import json
 import os
 import struct
 import zipfile
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError, PruningPath
-from budgetprune.path import storage
+from budgetprune.path import npz
 from budgetprune.utils import archive as archives
 
+from ..golden.write import FOLDER, with_path
 from ..persistence.archives import little_memory, rewrite, write_zeros
-from .test_path import build_problem, nested
+from .npz_files import as_bytes, change_arrays, read_header, write_npz
 
 pytestmark = pytest.mark.nojit
 
-
-@pytest.fixture(scope="module")
-def path():
-    problem = build_problem()
-    return PruningPath.of(problem, nested(problem.forest), complete=True)
+GOLDEN = FOLDER / "path-2.npz"
 
 
 @pytest.fixture
 def saved(tmp_path, path):
-    path.save(tmp_path / "path.npz")
+    write_npz(path, tmp_path / "path.npz")
     return tmp_path / "path.npz"
 
 
@@ -37,22 +32,54 @@ def check_refused(file, words):
     assert str(caught.value).startswith(f"{file} is not a path that budgetprune saved, or it is damaged (")
 
 
-def change_arrays(file, **changes):
-    """Replace arrays by others, of the same type unless they are arrays themselves."""
-    with np.load(file) as archive:
-        arrays = dict(archive)
-    for name, change in changes.items():
-        arrays[name] = change(arrays[name]) if callable(change) else change
-    np.savez_compressed(file, **{name: array for name, array in arrays.items() if array is not None})
-
-
 def change_header(file, *keys, to):
-    with np.load(file) as archive:
-        header = inner = json.loads(archive["header"].tobytes())
+    header = inner = read_header(file)
     for key in keys[:-1]:
         inner = inner[key]
     inner[keys[-1]] = to
-    change_arrays(file, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
+    change_arrays(file, header=as_bytes(header))
+
+
+# --- Valid files --------------------------------------------------------------------------------------------
+
+
+def test_golden_file_is_read():
+    path, loaded = with_path().path, PruningPath.load(GOLDEN, forest=with_path().path.forest)
+    assert loaded.to_frame().equals(path.to_frame())
+    assert loaded.critical_lambda.tolist() == path.critical_lambda.tolist()
+    assert loaded.source_names == path.source_names
+    assert (loaded.unpruned.error, loaded.unpruned.cost) == (path.unpruned.error, path.unpruned.cost)
+
+
+def test_files_of_these_tests_are_like_the_golden_file(tmp_path):
+    write_npz(with_path().path, tmp_path / "path.npz")
+    assert (tmp_path / "path.npz").read_bytes() == GOLDEN.read_bytes()
+
+
+def test_files_from_before_boosting(saved, path):
+    """The first format knew neither boosted forests nor categories."""
+    header = read_header(saved)
+    header["version"] = 1
+    for name in ("loss", "categories"):
+        assert header["forest"].pop(name) is None
+    change_arrays(saved, header=as_bytes(header))
+    loaded = PruningPath.load(saved)
+    assert np.array_equal(loaded.critical_lambda, path.critical_lambda)
+    assert not loaded.forest.is_boosted
+    assert PruningPath.load(saved, forest=path.forest).forest is path.forest
+
+
+def test_other_byte_orders_and_layouts(saved, path):
+    """As a machine with another byte order would write them, and as Fortran would."""
+    change_arrays(
+        saved,
+        lam=lambda array: array.astype(">f8"),
+        **{"forest.value": np.asfortranarray, "forest.classes": lambda array: array.astype(">U3")},
+    )
+    loaded = PruningPath.load(saved)
+    rows = np.random.default_rng(0).normal(size=(20, 4))
+    assert loaded.lam.dtype == np.float64
+    assert loaded.forest.predict(rows).tolist() == path.forest.predict(rows).tolist()
 
 
 # --- Bombs --------------------------------------------------------------------------------------------------
@@ -92,7 +119,7 @@ def test_more_nodes_than_bytes(saved, tmp_path):
     n_nodes, bomb = 500_000, tmp_path / "bomb.npz"
     with np.load(saved) as archive, zipfile.ZipFile(bomb, "w") as made:
         for name in archive.files:
-            if name in storage._OF_NODES:
+            if name in npz._OF_NODES:
                 shape = (n_nodes, *archive[name].shape[1:])
                 write_zeros(made, f"{name}.npy", archive[name].dtype.str, shape)
             else:
@@ -178,93 +205,76 @@ def test_descriptions_are_not_evaluated(saved):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 def test_pipes_are_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    check_refused(tmp_path / "pipe", "it is no regular file")
+    with pytest.raises(InvalidInputError, match="pipe cannot be loaded: it is no regular file"):
+        PruningPath.load(tmp_path / "pipe")
 
 
-# --- What is ours is loaded ---------------------------------------------------------------------------------
+# --- Other files, and damaged ones --------------------------------------------------------------------------
 
 
-def test_what_compresses_too_well_is_saved_without_compression(path, tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "ALWAYS_ALLOWED", 1)
-    monkeypatch.setattr(archives, "LARGEST_RATIO", 2)
-    path.save(tmp_path / "path.npz")
-    with zipfile.ZipFile(tmp_path / "path.npz") as archive:
-        assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
-    loaded = PruningPath.load(tmp_path / "path.npz")
-    assert loaded.critical_lambda.tolist() == path.critical_lambda.tolist()
+def damaged(saved):
+    """Every way in which a file can be something else."""
+    good = saved.read_bytes()
+    for length in (0, 1, 3, 100, len(good) // 2, len(good) - 1):
+        yield good[:length]
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        bad = bytearray(good)
+        start = rng.integers(len(bad) - 20)
+        bad[start : start + 20] = rng.bytes(20)
+        yield bytes(bad)
+    yield b"lam,error\n0,1\n"
 
 
-@pytest.mark.parametrize("regression", [False, True])
-@pytest.mark.parametrize("error", ["in-bag", "held-out"])
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"certify": True}, {"lams": [0.3, 0.0, 1e-3, 2.0]}, {"budgets": [1.0, 3.0]}, {"resolution": 0.5}],
-    ids=str,
-)
-def test_paths_of_the_solver_agree_with_themselves(tmp_path, regression, error, options):
-    rng = np.random.default_rng(5)
-    y = rng.normal(size=30) if regression else rng.choice(["no", "yes"], 30)
-    weight = 0.0 if "budgets" in options else 0.01
-    problem = build_problem(regression=regression, y_cost=y, error=error, computation_weight=weight)
-    path = problem.path(**options)
-    path.save(tmp_path / "path.npz")
-    assert PruningPath.load(tmp_path / "path.npz").to_frame().equals(path.to_frame())
+def test_damaged_files(saved, path):
+    """Either the damage is in bytes that carry nothing (times, padding), or it is found."""
+    for content in damaged(saved):
+        saved.write_bytes(content)
+        try:
+            loaded = PruningPath.load(saved)
+        except InvalidInputError as error:
+            assert "path.npz" in str(error)  # noqa: PT017 (either way is fine)
+        else:
+            assert np.array_equal(loaded.critical_lambda, path.critical_lambda)
+            assert np.array_equal(loaded.cost, path.cost)
 
 
-def test_other_byte_orders_and_layouts(saved, path):
-    """As a machine with another byte order would write them, and as Fortran would."""
-    change_arrays(
-        saved,
-        lam=lambda array: array.astype(">f8"),
-        **{"forest.value": np.asfortranarray, "forest.classes": lambda array: array.astype(">U3")},
-    )
-    loaded = PruningPath.load(saved)
-    rows = np.random.default_rng(0).normal(size=(20, 4))
-    assert loaded.lam.dtype == np.float64
-    assert loaded.forest.predict(rows).tolist() == path.forest.predict(rows).tolist()
+def test_foreign_files(saved):
+    np.save(saved.with_suffix(".npy"), np.arange(3))
+    np.savez(saved.with_name("other.npz"), lam=[1.0])
+    np.savez(saved.with_name("pickle.npz"), header=np.array([{}], dtype=object))
+    with zipfile.ZipFile(saved.with_name("text.npz"), "w") as archive:
+        archive.writestr("header", "not an array")
+    for name in ("path.npy", "other.npz", "pickle.npz", "text.npz"):
+        with pytest.raises(InvalidInputError, match=f"{name} is not a path that budgetprune saved"):
+            PruningPath.load(saved.with_name(name))
+    with pytest.raises(FileNotFoundError):
+        PruningPath.load(saved.with_name("nothing.npz"))
 
 
-def test_names_too_long_for_a_header_are_not_saved(path, tmp_path, monkeypatch):
-    monkeypatch.setattr(storage, "LONGEST_HEADER", 1000)
-    long = replace(path, forest=replace(path.forest, feature_names=("a" * 900, "b", "c", "d")))
-    with pytest.raises(InvalidInputError, match="room for 1000; shorten them"):
-        long.save(tmp_path / "path.npz")
-    assert list(tmp_path.iterdir()) == []
+def test_arrays_that_do_not_fit_are_found(saved, path):
+    for changes in (
+        {"cost": None},
+        {"cost": path.cost[1:]},
+        {"critical_lambda": path.critical_lambda[::-1]},
+        {"forest.parent": np.zeros_like(path.forest.parent)},
+        {"forest.value": None},
+        {"forest.feature": np.zeros((2, 2))},
+    ):
+        good = saved.read_bytes()
+        change_arrays(saved, **changes)
+        with pytest.raises(InvalidInputError, match=r"path\.npz is not a path .* damaged \("):
+            PruningPath.load(saved)
+        saved.write_bytes(good)
 
 
-# --- Paths that contradict themselves -----------------------------------------------------------------------
+def test_newer_files(saved):
+    np.savez(saved, header=as_bytes(read_header(saved) | {"version": 99}))
+    with pytest.raises(InvalidInputError, match=r"newer budgetprune \(format 99; this one reads up to 2\)"):
+        PruningPath.load(saved)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"critical_lambda": np.zeros_like}, "n_splits of its path must be the number of larger"),
-        ({"n_splits": lambda a: a[::-1]}, "n_splits of its path must be the number of larger"),
-        ({"lam": lambda a: a - 0.001}, "lam of its path must not be negative"),
-        ({"lam": lambda a: a[::-1]}, "with growing lam"),
-        ({"lam": lambda a: np.append(a[:-1], np.inf)}, "lam of its path must be finite"),
-        ({"lam": lambda a: a * 1.0001}, "n_splits|said to be complete"),
-        ({"cost": lambda a: a[::-1]}, "no growing cost"),
-        ({"cost": lambda a: a - 100}, "a cost of its path is negative"),
-        ({"cost": lambda a: a + 100}, "costs more than the unpruned forest"),
-        ({"cost": lambda a: a * 0 + a[0]}, "has a cost, but no splits"),
-        ({"cost": lambda a: a * np.nan}, "needs points|must be finite"),
-        ({"error": lambda a: a[::-1]}, "error falls as lam grows"),
-        ({"error": lambda a: a * np.nan}, "error of its path must be finite"),
-        ({"error": lambda a: a + 1}, "objective of its path is less"),
-        ({"objective": lambda a: a * np.inf}, "objective of its path must be finite"),
-        ({"bound": np.zeros_like, "gap": None}, "only one of bound and gap"),
-        ({"bound": lambda a: a * np.nan}, "bound of its path must be finite"),
-        ({"gap": lambda a: a - 1}, "gap of its path must be positive"),
-        ({"gap": lambda a: a * np.nan}, "gap of its path must be positive"),
-    ],
-)
-def test_numbers_that_contradict_each_other(tmp_path, path, changes, words):
-    certified = replace(path, bound=path.objective - 0.001, gap=np.full(len(path), 0.001))
-    certified.save(tmp_path / "path.npz")
-    PruningPath.load(tmp_path / "path.npz")
-    change_arrays(tmp_path / "path.npz", **changes)
-    check_refused(tmp_path / "path.npz", words)
+# --- Headers that contradict the arrays ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,18 @@
+"""Error messages that name the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from budgetprune.errors import InvalidInputError
+
+
+@contextmanager
+def errors_name_file(file: str | os.PathLike[str]) -> Iterator[None]:
+    """Begin the message of each InvalidInputError with the name of the file that cannot be loaded."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{os.fspath(file)} cannot be loaded: {error}") from None
