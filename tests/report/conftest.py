@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from budgetprune.report import summarise, write_page
+from budgetprune.report import summarise, to_json, write_page
 
 from .browser import find_browser
 from .look import DESKTOP, PATIENCE, Look
@@ -43,7 +43,7 @@ def open_page(browser, tmp_path_factory):
             found, unit = case(name), HOSTILE if "hostile" in name else "EUR"
             summary = summarise(found.model, found.X, found.y, unit=unit)
             write_page(summary, folder / f"{name}.html")
-            stored.write_text(json.dumps(summary.to_json()), encoding="utf-8")
+            stored.write_text(json.dumps(to_json(summary)), encoding="utf-8")
         return json.loads(stored.read_text(encoding="utf-8"))
 
     def made(name: str, scheme: str) -> Look:

@@ -1,7 +1,8 @@
-"""Small models with their paths, and rows to judge them by."""
+"""Small models with their paths, test rows for them, and their summaries."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -15,11 +16,13 @@ from budgetprune import BudgetPredictor, FeatureCosts, Forest, PruningProblem
 from budgetprune.demo import MINUTES
 from budgetprune.model import About, BudgetModel
 from budgetprune.refit import refit
+from budgetprune.report import StagedSummary, Summary, summarise
+from budgetprune.report.summary.pruned import Point
 
 from .staged_cases import STAGED_CASES
 from .staged_cases import hostile as staged_hostile
 
-# A name that would be markup if nobody took care.
+# A name that is markup unless it is escaped.
 HOSTILE = "</script><b onclick=alert(1)>&amp;\u2028 {{ 7 * 7 }}"
 
 
@@ -36,9 +39,34 @@ class Case:
         return self.model.predictor
 
 
+PRUNED_NAMES = ("cancer", "wine", "diabetes", "boosted")
+
+
 @cache
 def case(name: str) -> Case:
     return CASES[name]()
+
+
+@cache
+def summary_of(name: str) -> Summary | StagedSummary:
+    """Summary of a case with the default options."""
+    found = case(name)
+    return summarise(found.model, found.X, found.y)
+
+
+def predictor_of(name: str, point: Point) -> BudgetPredictor:
+    """The predictor of a point, made anew."""
+    found = case(name)
+    if point.kind == "delivered":
+        return found.predictor
+    path = found.model.path
+    forest = path.forest if point.kind == "unpruned" else path.at(lam=point.lam).forest
+    return BudgetPredictor(forest, found.predictor.costs)
+
+
+def models_of(name: str, summary: Summary) -> Iterator[tuple[Point, BudgetPredictor]]:
+    """Points of a summary with their predictors."""
+    return ((point, predictor_of(name, point)) for point in summary.points)
 
 
 def _cancer() -> Case:
@@ -133,7 +161,7 @@ def _wide() -> Case:
 def _case(
     ensemble: Any, X: pd.DataFrame, y: Any, costs: Any, *, budget: float, target: str, about: bool = True
 ) -> Case:
-    """Half of the rows train, a quarter counts costs, a quarter judges."""
+    """Train on half of the rows, count costs on a quarter, test on a quarter."""
     order = np.random.default_rng(0).permutation(len(y))
     train, val, test = np.split(order, [len(y) // 2, 3 * len(y) // 4])
     ensemble.fit(X.iloc[train], y[train])
@@ -144,7 +172,7 @@ def _case(
         forest = refit(forest, X.iloc[train], y[train], kind="squared", ridge=1.0).forest
     predictor = BudgetPredictor(forest, costs)
     score = np.linspace(0.95, 0.6, len(path))
-    told = About(
+    about_model = About(
         target=target,
         task="classification" if forest.is_classifier else "regression",
         score_name="accuracy" if forest.is_classifier else "R²",
@@ -162,7 +190,7 @@ def _case(
             "score": score.tolist(),
         },
     )
-    return Case(BudgetModel(predictor, path, told if about else None), X.iloc[test], y[test])
+    return Case(BudgetModel(predictor, path, about_model if about else None), X.iloc[test], y[test])
 
 
 CASES = {

@@ -1,7 +1,8 @@
-"""Staged models that are spelled out by hand, and rows to judge them by."""
+"""Staged models written by hand, and test rows for them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -122,7 +123,7 @@ def _plain_rows() -> np.ndarray:
 
 
 def _case(predictor: StagedPredictor, X: Any, target: str, budget: float | None) -> StagedCase:
-    """Let the answers of the last stage be true, mostly."""
+    """Use the answers of the last stage as targets, with some noise."""
     rng = np.random.default_rng(2)
     y = predictor.predict(X)
     if predictor.model.classes is None:
@@ -131,6 +132,20 @@ def _case(predictor: StagedPredictor, X: Any, target: str, budget: float | None)
         is_other = rng.random(len(y)) < 0.15
         y = np.where(is_other, rng.choice(predictor.model.classes, len(y)), y)
     return StagedCase(keep(predictor, None, target=target, budget=budget, n_train=500, choices="x"), X, y)
+
+
+def predictors_of(found: StagedCase) -> Iterator[StagedPredictor]:
+    """One predictor for each point of the curve; short curves are shown as a whole."""
+    for point in range(len(found.staged.trade_off)):
+        yield StagedPredictor(found.staged.at(point), max_cost=found.predictor.max_cost)
+
+
+def score_of(found: StagedCase, answer: np.ndarray, rows: Any) -> float:
+    """Score of some rows; R² with the variance of all."""
+    y = found.y
+    if found.staged.classes is not None:
+        return float(np.mean(answer[rows] == y[rows]))
+    return float(1 - np.mean((answer[rows] - y[rows]) ** 2) / y.var())
 
 
 STAGED_CASES = {

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from budgetprune import BudgetPredictor, cli
-from budgetprune.report import summarise
+from budgetprune.report import to_json
 
-from .models import case
+from .models import case, summary_of
 
 pytest.importorskip("plotly")
 pytest.importorskip("jinja2")
@@ -76,8 +76,7 @@ def test_json(monkeypatch, capfd, files, tmp_path, name):
     words = [files / f"{name}.budgetprune", "--data", files / f"{name}.csv", "--json"]
     status, out, err = run(monkeypatch, capfd, *words)
     assert status == 0, err
-    found = case(name)
-    expected = summarise(found.model, found.X, found.y).to_json()
+    expected = to_json(summary_of(name))
     assert json.loads(out) == json.loads(json.dumps(expected))
     assert not list(tmp_path.iterdir())
 
@@ -92,11 +91,10 @@ def test_a_page_of_a_staged_model(monkeypatch, capfd, files, tmp_path):
 
 
 def test_json_of_a_staged_model(monkeypatch, capfd, files):
-    found = case("three classes")
     words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--json", "--quiet"]
     status, out, err = run(monkeypatch, capfd, *words)
     assert (status, err) == (0, "")
-    expected = summarise(found.model, found.X, found.y).to_json()
+    expected = to_json(summary_of("three classes"))
     assert json.loads(out) == json.loads(json.dumps(expected))
     status, out, _ = run(monkeypatch, capfd, *words, "--stories", "0", "--rows", "30")
     assert (status, json.loads(out)["stories"], json.loads(out)["n_point_rows"]) == (0, [], 30)

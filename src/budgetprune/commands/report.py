@@ -75,7 +75,7 @@ def report(
     with needs_extra("cli", "pandas", "pyarrow"):
         from budgetprune.workflow.tables import read_table_for
     from budgetprune.model import BudgetModel
-    from budgetprune.report import forest_of, summarise, write_page
+    from budgetprune.report import ReportOptions, forest_of, headline, summarise, to_json, write_page
     from budgetprune.report.numbers import several
 
     if page is not None:
@@ -90,22 +90,13 @@ def report(
         table = read_table_for(forest, data, truth, max_columns=max_columns)
         X, y = _rows_and_truth(forest, table, truth)
     with console.stage(f"measuring all points of the {points} on {several(len(y), 'row')}", bars=True):
-        summary = summarise(
-            loaded,
-            X,
-            y,
-            title=title,
-            unit=unit,
-            n_stories=stories,
-            max_rows=rows,
-            seed=seed,
-            progress=_bar if console.has_bars else None,
-        )
+        wanted = ReportOptions(title=title, unit=unit, n_examples=stories, max_rows=rows, seed=seed)
+        summary = summarise(loaded, X, y, wanted, progress=_bar if console.has_bars else None)
     if page is not None:
         with console.stage(f"writing {page}"):
             write_page(summary, page)
-        console.show(summary.headline, f"Written: {page}")
-    console.result(summary.to_json())
+        console.show(headline(summary), f"Written: {page}")
+    console.result(to_json(summary))
 
 
 def _target(name: str | None, loaded: Any, data: Path) -> str:

@@ -1,9 +1,26 @@
-"""HTML report for choosing an operating point: data, then a `Summary`, then a template."""
+"""HTML report for choosing an operating point: measurements, then a `Summary`, then words and a page.
 
+`summarise` measures a model on test rows and returns a `Summary` or a `StagedSummary`, which hold numbers and
+names only. `to_json`, `headline`, `render` and `write_page` turn a summary into sentences and a page; they
+need no model.
+"""
+
+from budgetprune.report.content import headline, to_json
 from budgetprune.report.entry import forest_of, summarise
+from budgetprune.report.measure import check_path
+from budgetprune.report.options import ReportOptions
 from budgetprune.report.render import render, write_page
-from budgetprune.report.staged import StagedSummary
-from budgetprune.report.summarise import check_path
-from budgetprune.report.summary import Summary
+from budgetprune.report.summary import StagedSummary, Summary
 
-__all__ = ["StagedSummary", "Summary", "check_path", "forest_of", "render", "summarise", "write_page"]
+__all__ = [
+    "ReportOptions",
+    "StagedSummary",
+    "Summary",
+    "check_path",
+    "forest_of",
+    "headline",
+    "render",
+    "summarise",
+    "to_json",
+    "write_page",
+]

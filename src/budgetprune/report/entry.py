@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.report.staged import StagedSummary, summarise_staged
-from budgetprune.report.summarise import check_path, summarise_pruned
-from budgetprune.report.summary import Summary
-from budgetprune.report.wishes import Progress, Wishes
+from budgetprune.report.aggregate import summarise_pruned, summarise_staged
+from budgetprune.report.measure import check_path, measure_pruned, measure_staged
+from budgetprune.report.options import ReportOptions
+from budgetprune.report.summary import StagedSummary, Summary
 from budgetprune.staged import StagedPredictor
 
 if TYPE_CHECKING:
@@ -17,16 +18,7 @@ if TYPE_CHECKING:
 
 
 def summarise(
-    model: BudgetModel,
-    X: Any,
-    y: Any,
-    *,
-    title: str = "",
-    unit: str = "",
-    n_stories: int = 5,
-    max_rows: int = 5000,
-    seed: int = 0,
-    progress: Progress | None = None,
+    model: BudgetModel, X: Any, y: Any, options: ReportOptions | None = None, **settings: Any
 ) -> Summary | StagedSummary:
     """Evaluate a model and the alternatives on its path or curve on held-out rows.
 
@@ -37,30 +29,20 @@ def summarise(
     X : rows, of any form that `Forest.prepare_rows` takes
     y : labels or targets of the rows
         For a label unknown to the model, every answer counts as wrong.
-    title : str
-        Title of the page. Empty: a title that names the target.
-    unit : str
-        Unit of cost.
-    n_stories : int
-        Number of example rows shown with their values, at most 5.
-    max_rows : int
-        Maximum number of rows for the other points of the path or curve. A larger data set is sampled. The
-        delivered model and its reference are always evaluated on all rows.
-    seed : int
-        Random seed of that sample.
-    progress : callable, optional
-        Called with the number of models done and the total.
+    options : ReportOptions, optional
+    **settings
+        Fields of `ReportOptions`, instead of those in `options`. `n_stories` is the deprecated name of
+        `n_examples`.
 
     Returns
     -------
     summary : Summary, or StagedSummary for a staged model
     """
-    if n_stories < 0 or max_rows < 1:
-        raise InvalidInputError("n_stories must be at least 0, and max_rows at least 1.")
-    wishes = Wishes(title, unit, n_stories, max_rows, seed, progress or (lambda done, total: None))
+    options = _with_settings(options or ReportOptions(), settings)
     if isinstance(model.predictor, StagedPredictor):
-        return summarise_staged(model.predictor, model.about, X, y, wishes)
-    return summarise_pruned(model, X, y, wishes)
+        measured = measure_staged(model.predictor, model.about, X, y, options)
+        return summarise_staged(measured, options)
+    return summarise_pruned(measure_pruned(model, X, y, options), options)
 
 
 def forest_of(model: BudgetModel) -> Forest:
@@ -68,3 +50,11 @@ def forest_of(model: BudgetModel) -> Forest:
     if isinstance(model.predictor, StagedPredictor):
         return model.predictor.model.all_trees()
     return check_path(model).forest
+
+
+def _with_settings(options: ReportOptions, settings: dict[str, Any]) -> ReportOptions:
+    given = {name: value for name, value in settings.items() if value is not None}
+    if "n_stories" in given:
+        warnings.warn("n_stories is deprecated; use n_examples.", DeprecationWarning, stacklevel=3)
+        given["n_examples"] = given.pop("n_stories")
+    return replace(options, **given)

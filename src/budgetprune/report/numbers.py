@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+# Shares below this round to zero per cent.
+SMALL_SHARE = 0.005
+
 
 def short(number: float, n_digits: int = 5) -> float:
     """Round to significant digits, to keep files short."""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from importlib import resources
 from typing import NamedTuple
 
+from budgetprune.report.content import to_json
 from budgetprune.report.numbers import amount, several
-from budgetprune.report.staged import StagedSummary
-from budgetprune.report.summary import Summary
+from budgetprune.report.summary import StagedSummary, Summary
 from budgetprune.utils.files import written_atomically
 
 
@@ -76,18 +76,15 @@ def render(summary: Summary | StagedSummary) -> str:
     environment.globals["several"] = several
     environment.filters["tied"] = _tied
     environment.filters["score"] = _score_format(summary)
+    content = to_json(summary)
+    data = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return environment.get_template(page.template).render(
-        summary=summary,
-        data=Markup(as_json(summary).translate(_UNSAFE)),
+        summary=content,
+        data=Markup(data.translate(_UNSAFE)),
         policy=_policy(scripts.values()),
         style=Markup("\n".join(map(_part, page.styles))),
         scripts={name: Markup(script) for name, script in scripts.items()},
     )
-
-
-def as_json(summary: Summary | StagedSummary) -> str:
-    """Return the summary as JSON."""
-    return json.dumps(summary.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _part(name: str) -> str:

@@ -1,0 +1,6 @@
+"""From measurements with one entry per row to the summary of a report."""
+
+from budgetprune.report.aggregate.pruned import summarise_pruned
+from budgetprune.report.aggregate.staged import summarise_staged
+
+__all__ = ["summarise_pruned", "summarise_staged"]

@@ -1,0 +1,159 @@
+"""Summary of the measurements of a pruned model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.report.aggregate.changes import PathComparison
+from budgetprune.report.aggregate.common import shared_fields, source_of
+from budgetprune.report.aggregate.outcomes import MOST_NAMED, SourceTable, outcome_fields, reference_of
+from budgetprune.report.measure.pruned import MeasuredModel, ModelResults, PrunedMeasurements
+from budgetprune.report.numbers import short
+from budgetprune.report.options import ReportOptions
+from budgetprune.report.summary.pruned import (
+    Counting,
+    Expected,
+    Point,
+    PrunedOutcome,
+    Settings,
+    Summary,
+)
+
+if TYPE_CHECKING:
+    from budgetprune.model import About
+
+
+def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Summary:
+    """Aggregate the measurements of a pruned model and its path."""
+    predictor, about = measured.model.predictor, measured.model.about
+    forest, costs = measured.path.forest, predictor.costs
+    counting: Counting = "full" if about is None else about.counting
+    fields = shared_fields(forest, costs, measured.rows, about, options)
+    comparison = PathComparison(
+        points=[each.results for each in measured.points],
+        position=_positions(measured, counting),
+        unpruned=measured.unpruned_on_sample,
+        expected=_expected(about, fields["score_name"]),
+        is_refitted=measured.is_refitted,
+        sources=SourceTable(costs.source_names, costs.price, measured.source_order[: measured.n_listed]),
+    )
+    return Summary(
+        **fields,
+        max_cost=predictor.max_cost,
+        n_sample_rows=len(measured.unpruned_on_sample.rows),
+        n_trees=forest.n_trees,
+        sources=tuple(source_of(costs, s, forest) for s in measured.source_order.tolist()),
+        n_listed=measured.n_listed,
+        delivered=_n_cheaper(measured, counting),
+        ensemble="ensemble" if forest.is_boosted else "forest",
+        counting=counting,
+        n_path_points=len(measured.path),
+        points=_points(measured, comparison),
+        expected=comparison.expected,
+        examples=measured.examples,
+        tree=measured.tree,
+        settings=_settings(predictor),
+    )
+
+
+def _settings(predictor: BudgetPredictor) -> Settings:
+    classes = predictor.forest.classes
+    label = None if predictor.threshold is None or classes is None else str(classes[1])
+    return Settings(predictor.slack, predictor.tolerance, predictor.threshold, label)
+
+
+def _expected(about: About | None, score_name: str) -> Expected | None:
+    """Return the validation curve if it has the same score."""
+    if about is None or about.tradeoff is None or about.score_name != score_name:
+        return None
+    columns = {name: tuple(map(short, about.tradeoff[name])) for name in ("cost", "full_cost", "score")}
+    if about.counting == "full":
+        # Decided costs were not simulated.
+        columns["cost"] = ()
+    return Expected(**columns)
+
+
+# --- Points, from cheap to expensive ------------------------------------------------------------------------
+
+
+def _n_cheaper(measured: PrunedMeasurements, counting: Counting) -> int:
+    """Count the path points that are not more expensive than the delivered model."""
+    cost = np.array([each.results.results(counting).mean_cost for each in measured.points])
+    return int(np.count_nonzero(cost <= measured.delivered.results.results(counting).mean_cost))
+
+
+def _positions(measured: PrunedMeasurements, counting: Counting) -> list[int]:
+    """Return the indices of the path points among all points."""
+    n_cheaper = _n_cheaper(measured, counting)
+    return [k + (k >= n_cheaper) for k in reversed(range(len(measured.points)))]
+
+
+def _points(measured: PrunedMeasurements, comparison: PathComparison) -> tuple[Point, ...]:
+    """Return the path with the delivered model inserted, then the unpruned ensemble."""
+    n_path, unpruned = len(measured.points), measured.unpruned.results
+    placed = {
+        position: _point(n_path - k, each, measured.unpruned_on_sample, k, comparison)
+        for k, (position, each) in enumerate(zip(comparison.position, measured.points, strict=True))
+    }
+    delivered = _point(None, measured.delivered, unpruned, measured.anchor, comparison)
+    on_curve = tuple(placed.get(i, delivered) for i in range(n_path + 1))
+    return (*on_curve, _point(None, measured.unpruned, unpruned, None, comparison))
+
+
+def _point(
+    number: int | None,
+    each: MeasuredModel,
+    unpruned: ModelResults,
+    anchor: int | None,
+    comparison: PathComparison,
+) -> Point:
+    """Return one point.
+
+    Parameters
+    ----------
+    number : number among the points of the path, or None
+    each : MeasuredModel
+    unpruned : the unpruned ensemble on the rows of `each`
+    anchor : see `PathComparison.changes`
+    comparison : PathComparison
+    """
+    results = each.results
+    never, few, many = results.usage.tolist()
+    return Point(
+        kind=results.kind,
+        number=number,
+        lam=None if np.isnan(results.lam) else float(results.lam),
+        n_rows=len(results.rows),
+        n_splits=results.n_splits,
+        n_features=results.n_features,
+        n_tree_splits=each.n_tree_splits,
+        reference=reference_of(unpruned.full),
+        full=_outcome(results, "full", unpruned, anchor, comparison),
+        decided=_outcome(results, "decided", unpruned, anchor, comparison),
+        usage=(never, few, many),
+        predictions=each.predictions,
+    )
+
+
+def _outcome(
+    model: ModelResults,
+    counting: Counting,
+    unpruned: ModelResults,
+    anchor: int | None,
+    comparison: PathComparison,
+) -> PrunedOutcome:
+    results, sources = model.results(counting), comparison.sources
+    before = unpruned.full.share
+    dropped = np.flatnonzero((before > 0) & (results.share == 0))
+    dropped = dropped[np.argsort(-(before * sources.price)[dropped], kind="stable")]
+    more, less = comparison.changes(model, counting, anchor)
+    return PrunedOutcome(
+        **outcome_fields(results, unpruned.full, model.rows, sources),
+        dropped=tuple(sources.names[s] for s in dropped[:MOST_NAMED].tolist()),
+        n_dropped=int(dropped.size),
+        more=more,
+        less=less,
+    )

@@ -1,0 +1,146 @@
+"""Summary of the measurements of a staged model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from budgetprune.report.aggregate.common import shared_fields, source_of
+from budgetprune.report.aggregate.outcomes import SourceTable, outcome_fields, reference_of
+from budgetprune.report.aggregate.stages import stage_outcomes
+from budgetprune.report.measure.staged import StagedMeasurements
+from budgetprune.report.measure.stopping import StoppedRows, loss_kind
+from budgetprune.report.options import ReportOptions
+from budgetprune.report.summary.staged import ChainStage, StagedOutcome, StagedPoint, StagedSummary
+from budgetprune.staged.model import StagedModel
+from budgetprune.workflow.making import rounded_up
+
+
+def summarise_staged(measured: StagedMeasurements, options: ReportOptions) -> StagedSummary:
+    """Aggregate the measurements of a staged model at all its budgets."""
+    model, predictor, about = measured.model, measured.predictor, measured.about
+    forest, costs = model.all_trees(), model.costs
+    fields = shared_fields(forest, costs, measured.rows, about, options)
+    order = measured.source_order
+    sources = SourceTable(costs.source_names, costs.price, order[: measured.n_listed])
+    has_scores = about is not None and about.score_name == fields["score_name"]
+    points = [_curve_point(measured, point, sources, has_scores=has_scores) for point in measured.points]
+    return StagedSummary(
+        **fields,
+        max_cost=predictor.max_cost,
+        n_sample_rows=measured.n_sample_rows,
+        n_trees=predictor.forest.n_trees,
+        sources=tuple(source_of(costs, s, forest) for s in order.tolist()),
+        n_listed=measured.n_listed,
+        delivered=list(measured.points).index(model.point),
+        loss_kind=loss_kind(model),
+        n_curve_points=len(model.trade_off),
+        chains=_chains(measured),
+        points=(*points, _point_with_everything(measured, sources)),
+        examples=measured.examples,
+    )
+
+
+def _chains(measured: StagedMeasurements) -> tuple[tuple[ChainStage, ...], ...]:
+    """Return the sources of each stage of each chain, and the score if all rows stop there."""
+    position = {int(s): i for i, s in enumerate(measured.source_order)}
+    price = measured.model.costs.price
+    chains = []
+    for chain, predictions in zip(measured.model.chains, measured.predictions, strict=True):
+        prices = [float(price[list(stage.sources)].sum()) for stage in chain.stages]
+        paid = np.cumsum(prices).tolist()
+        score = [float(predictions.score[:, k].mean()) for k in range(len(prices))]
+        chains.append(
+            tuple(
+                ChainStage(tuple(position[s] for s in stage.sources), prices[k], paid[k], score[k])
+                for k, stage in enumerate(chain.stages)
+            )
+        )
+    return tuple(chains)
+
+
+def _curve_point(
+    measured: StagedMeasurements, point: int, sources: SourceTable, *, has_scores: bool
+) -> StagedPoint:
+    """Return one point of the curve.
+
+    Parameters
+    ----------
+    measured : StagedMeasurements
+    point : index on the curve
+    sources : SourceTable
+    has_scores : whether the cross-fitted scores use the metric of the report
+    """
+    model, curve, stopped = measured.model, measured.model.trade_off, measured.points[point]
+    is_own = point == model.point
+    everything = measured.everything if is_own else measured.everything_on_sample
+    return StagedPoint(
+        kind="delivered" if is_own else "point",
+        number=point + 1,
+        chain=stopped.rule.chain,
+        lam=float(curve.lam[point]),
+        budget=budget_of(model, point),
+        expected_cost=float(curve.cost[point]),
+        expected_score=float(curve.score[point]) if has_scores else None,
+        expected_score_std=float(curve.score_std[point]) if has_scores else None,
+        n_rows=stopped.stage.size,
+        is_fixed=bool(np.isinf(stopped.rule.thresholds).all()),
+        is_best=point == model.best,
+        n_stage_sources=_n_stage_sources(model, stopped),
+        cheapest_equal=_cheapest_equal(stopped),
+        reference=reference_of(everything.results),
+        outcome=_outcome(stopped, everything, sources),
+        stages=stage_outcomes(stopped, curve.stops[point]),
+    )
+
+
+def _point_with_everything(measured: StagedMeasurements, sources: SourceTable) -> StagedPoint:
+    stopped = measured.everything
+    return StagedPoint(
+        kind="everything",
+        number=None,
+        chain=stopped.rule.chain,
+        lam=None,
+        budget=None,
+        expected_cost=None,
+        expected_score=None,
+        expected_score_std=None,
+        n_rows=stopped.stage.size,
+        is_fixed=True,
+        is_best=False,
+        n_stage_sources=_n_stage_sources(measured.model, stopped),
+        cheapest_equal=_cheapest_equal(stopped),
+        reference=reference_of(stopped.results),
+        outcome=_outcome(stopped, stopped, sources),
+        stages=stage_outcomes(stopped, None),
+    )
+
+
+def _outcome(stopped: StoppedRows, everything: StoppedRows, sources: SourceTable) -> StagedOutcome:
+    """Return the outcome of a point, compared with acquiring all sources on the same rows."""
+    loss = stopped.loss
+    return StagedOutcome(
+        **outcome_fields(stopped.results, everything.results, stopped.predictions.rows, sources),
+        loss=float(np.nanmean(loss)) if np.isfinite(loss).any() else None,
+    )
+
+
+def _n_stage_sources(model: StagedModel, stopped: StoppedRows) -> int:
+    stages = model.chains[stopped.rule.chain].stages[: stopped.rule.last + 1]
+    return sum(len(stage.sources) for stage in stages)
+
+
+def _cheapest_equal(stopped: StoppedRows) -> int | None:
+    """Return the first stage that is as good on these rows if all rows stop there."""
+    score = stopped.predictions.score[:, : stopped.rule.last + 1].mean(axis=0)
+    as_good = np.flatnonzero(score >= stopped.results.score.mean() - 1e-12)
+    return int(as_good[0]) if as_good.size else None
+
+
+def budget_of(model: StagedModel, point: int) -> str | None:
+    """Find a budget with which `budgetprune rebudget` chooses a point; None if there is none."""
+    there = model.at(point)
+    if point > model.best or not there.trees(there.n_reachable).n_splits:
+        return None
+    cost = model.cost(point)
+    texts = (rounded_up(cost), repr(cost))
+    return next((text for text in texts if model.trade_off.within(float(text)) == point), None)

@@ -1,0 +1,70 @@
+"""Content that the reports of pruned and of staged models share. Keys are those of the JSON output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from budgetprune.report.numbers import short
+from budgetprune.report.summary.common import Histogram, Outcome, SummaryBase
+from budgetprune.report.words.terms import matrix_names, value_text
+
+Content = dict[str, Any]
+
+
+def outcome_content(outcome: Outcome) -> Content:
+    """Return the numbers of an outcome."""
+    return {
+        "cost": short(outcome.cost),
+        "median": short(outcome.median),
+        "ninetieth": short(outcome.ninetieth),
+        "largest": short(outcome.largest),
+        "bars": _bars(outcome.costs),
+        "n_bought": short(outcome.n_acquired),
+        "of_rows": rounded(outcome.acquired, 3),
+        "of_money": rounded(outcome.source_cost, 3),
+        "score": short(outcome.score),
+        "score_error": short(outcome.score_error, 3),
+        "gained": short(outcome.gained),
+        "gained_error": short(outcome.gained_error, 3),
+        "n_wrong": outcome.n_wrong,
+        "mean_off": optional(outcome.mean_error),
+        "confusion": outcome.confusion,
+        "residuals": outcome.residuals,
+        "undecided": short(outcome.undecided, 3),
+    }
+
+
+def sources_content(summary: SummaryBase) -> Content:
+    """Return the sources of a report."""
+    return {"sources": [asdict(source) for source in summary.sources], "n_listed": summary.n_listed}
+
+
+def target_content(summary: SummaryBase) -> Content:
+    """Return the classes or the bins of residuals, and the best constant prediction."""
+    return {
+        "classes": matrix_names(summary),
+        "residual_edges": None if summary.residual_edges is None else rounded(summary.residual_edges),
+        "guess": value_text(summary.guess),
+        "guess_score": short(summary.guess_score),
+    }
+
+
+def rounded(numbers: Iterable[float], n_digits: int = 5) -> tuple[float, ...]:
+    """Round numbers to significant digits."""
+    return tuple([short(number, n_digits) for number in numbers])
+
+
+def optional(number: float | None) -> float | None:
+    """Round a number to significant digits; None stays None."""
+    return None if number is None else short(number)
+
+
+def _bars(costs: Histogram) -> Content:
+    return {
+        "left": rounded(costs.left),
+        "width": short(costs.width),
+        "share": rounded(costs.share, 4),
+        "is_open": costs.is_open,
+    }

@@ -1,0 +1,166 @@
+"""Example rows of a pruned model, and their predictions step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetprune.costs import CostTable
+from budgetprune.forest import Forest
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.problem.acquisition import sources_used
+from budgetprune.report.measure.results import Results
+from budgetprune.report.measure.rows import EvaluationRows
+from budgetprune.report.measure.values import (
+    NamedValues,
+    features_of,
+    first_values,
+    known_features,
+    named_values,
+    plain_value,
+)
+from budgetprune.report.summary.pruned import Example, ExampleKind, Prediction
+
+# Maximum number of steps shown.
+MOST_STEPS = 12
+
+# From the index of a source to its index in the summary.
+Positions = dict[int, int]
+
+
+def choose_examples(
+    results: Results, reference: Results, n_examples: int, *, is_classifier: bool
+) -> list[tuple[ExampleKind, int]]:
+    """Choose a typical, a cheap, an expensive, a lost and a wrong row.
+
+    Parameters
+    ----------
+    results : results of the delivered model, as predictions stop once decided
+    reference : results of the unpruned ensemble
+    n_examples : maximum number of rows
+    is_classifier : whether the score of a row is 1 for a right label, else 0
+    """
+    # For regression, the better half counts as right.
+    is_right = results.score == 1 if is_classifier else results.score >= np.median(results.score)
+    median = np.median(results.cost)
+    lost = np.where(is_right, -np.inf, reference.score - results.score)
+    wrong = results.score if not is_classifier else np.abs(results.cost - median)
+    # The row with the smallest rank is taken.
+    wanted: list[tuple[ExampleKind, NDArray[np.bool_], NDArray[np.float64]]] = [
+        ("typical", is_right, np.abs(results.cost - median)),
+        ("cheap", is_right & (results.cost < median), results.cost),
+        ("expensive", is_right & (results.cost > median), -results.cost),
+        ("lost", lost > 0, -lost),
+        ("wrong", ~is_right, wrong),
+    ]
+    chosen: dict[int, ExampleKind] = {}
+    for kind, is_candidate, rank in wanted[:n_examples]:
+        candidates = np.setdiff1d(np.flatnonzero(is_candidate), list(chosen))
+        if candidates.size:
+            chosen[int(candidates[rank[candidates].argmin()])] = kind
+    return [(kind, row) for row, kind in chosen.items()]
+
+
+def example_of(
+    kind: ExampleKind, row: int, rows: EvaluationRows, forest: Forest, costs: CostTable, position: Positions
+) -> Example:
+    """Return the facts about a row that do not depend on the model."""
+    values = named_values(forest, rows.rows[row])
+    names = list(values)
+    is_used = np.isin(np.arange(forest.n_features), forest.feature)
+    shown = {}
+    for s, i in position.items():
+        columns = [k for k in features_of(costs, s) if is_used[k]]
+        if columns:
+            shown[i] = first_values(values, [names[k] for k in columns])
+    return Example(kind, row + 1, plain_value(rows.target_of(row)), shown)
+
+
+def without_unused_values(example: Example, predictions: list[Prediction]) -> Example:
+    """Keep only the values of sources that some model acquires for the row, for privacy."""
+    acquired = {s for prediction in predictions for s in prediction.sources}
+    return replace(example, values={s: shown for s, shown in example.values.items() if s in acquired})
+
+
+@dataclass(frozen=True, eq=False)
+class ExamplePredictor:
+    """Predict rows step by step with any model, and record the bounds after each acquisition.
+
+    Attributes
+    ----------
+    rows : array of prepared rows
+    truth : int64 or float64 array
+        As in `EvaluationRows`: targets, or class indices with -1 for unknown labels.
+    position : mapping from sources to their indices in the summary
+    """
+
+    rows: NDArray[Any]
+    truth: NDArray[Any]
+    position: Positions
+
+    def predict(self, predictor: BudgetPredictor) -> tuple[Prediction, ...]:
+        """Predict all rows."""
+        return tuple(
+            self._predict_row(predictor, row, truth) for row, truth in zip(self.rows, self.truth, strict=True)
+        )
+
+    def _predict_row(self, predictor: BudgetPredictor, row: NDArray[Any], truth: Any) -> Prediction:
+        forest, costs = predictor.forest, predictor.costs
+        decision = predictor.decide(named_values(forest, row))
+        index = {name: s for s, name in enumerate(costs.source_names)}
+        acquired = [index[source] for source in decision.acquired]
+        bounds = _bounds(predictor, row, acquired[:MOST_STEPS], decision.label)
+        lower, upper, guess = zip(*bounds, strict=True)
+        return Prediction(
+            answer=plain_value(decision.label),
+            is_right=None if forest.classes is None else bool(_class_index(forest, decision.label) == truth),
+            cost=float(decision.cost),
+            full_cost=float(costs.total(sources_used(forest, costs, row[np.newaxis]))[0]),
+            reason=decision.reason,
+            cut=_cut(predictor, decision.label),
+            n_acquired=len(acquired),
+            sources=tuple(self.position[s] for s in acquired[:MOST_STEPS]),
+            lower=lower,
+            upper=upper,
+            guess=guess,
+        )
+
+
+def _bounds(
+    predictor: BudgetPredictor, row: NDArray[Any], acquired: list[int], label: Any
+) -> list[tuple[float, float, float]]:
+    """Return lower bound, upper bound and best guess before and after each acquisition."""
+    forest, costs = predictor.forest, predictor.costs
+    values = named_values(forest, row)
+    output = 0 if forest.classes is None else _class_index(forest, label)
+    has = costs.price == 0
+    is_free = known_features(costs, has)
+    free = _selected(values, is_free)
+    bounds = []
+    for n in range(len(acquired) + 1):
+        has[acquired[:n]] = True
+        paid = _selected(values, known_features(costs, has) & ~is_free)
+        step = predictor.step(paid, known=free, acquired=[costs.source_names[s] for s in acquired[:n]])
+        guess = step.label if step.probabilities is None else step.probabilities[output]
+        bounds.append((float(step.lower[output]), float(step.upper[output]), float(guess)))
+    return bounds
+
+
+def _class_index(forest: Forest, label: Any) -> int:
+    return int(np.flatnonzero(forest.classes == label)[0])
+
+
+def _cut(predictor: BudgetPredictor, label: Any) -> float | None:
+    """Return the probability above which a label is predicted; None unless there are two."""
+    classes, threshold = predictor.forest.classes, predictor.threshold
+    if classes is None or classes.size != 2:
+        return None
+    second = 0.5 if threshold is None else threshold
+    return float(second if label == classes[1] else 1 - second)
+
+
+def _selected(values: NamedValues, mask: NDArray[np.bool_]) -> NamedValues:
+    return {name: value for (name, value), is_in in zip(values.items(), mask, strict=True) if is_in}

@@ -1,0 +1,228 @@
+"""Parts of the summaries of pruned and of staged models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+# Value of a feature, a label or a target; None is a missing value.
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Bars of one width that begin at `left`, and the share of the rows in each.
+
+    If `is_open`, the last bar also contains all rows with larger values (outliers).
+    """
+
+    left: tuple[float, ...]
+    width: float
+    share: tuple[float, ...]
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source with a price.
+
+    Attributes
+    ----------
+    name : str
+    price : float
+    features : tuple of str
+        Features that need it.
+    """
+
+    name: str
+    price: float
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SourceShare:
+    """The name of a source, with a share of the cost or of the rows."""
+
+    source: str
+    share: float
+
+
+@dataclass(frozen=True)
+class FeatureValue:
+    """The name and the value of a feature in one row."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True)
+class FeatureValues:
+    """The first few values that a row has from some sources, and the number of the others."""
+
+    shown: tuple[FeatureValue, ...]
+    n_more: int
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The model that a point is compared with, on the rows of that point.
+
+    Attributes
+    ----------
+    cost, score : float
+        Averages over the rows.
+    n_acquired : float
+        Average number of sources that a row acquires.
+    """
+
+    cost: float
+    score: float
+    n_acquired: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Costs and errors of one model on the test rows, with one way to count costs.
+
+    Attributes
+    ----------
+    cost, smallest, median, ninetieth, largest : float
+        Mean, minimum, median, 90 % quantile and maximum of the cost of a row.
+    free : float
+        Share of the rows that cost nothing.
+    costs : Histogram
+        Distribution of the cost.
+    n_acquired : float
+        Average number of sources that a row acquires.
+    acquired : tuple of float
+        By listed source: share of the rows that acquire it.
+    source_cost : tuple of float
+        By listed source: average cost per row. The last entry is for all other sources.
+    top_sources : tuple of SourceShare
+        Sources with the highest average cost, and their shares of the total cost.
+    score, score_error : float
+        Accuracy or R², and its standard error.
+    gained, gained_error : float
+        Score minus that of the reference, and the paired standard error of that difference.
+    n_wrong : int or None
+        Classification: rows with a wrong label.
+    mean_error : float or None
+        Regression: mean absolute error.
+    confusion : tuple of tuples of int, or None
+        Classification: rows by true label (outer) and predicted label.
+    residuals : tuple of int, or None
+        Regression: rows in each bin of prediction minus truth.
+    undecided : float
+        Share of the rows that `max_cost` stopped before they were decided.
+    """
+
+    cost: float
+    smallest: float
+    median: float
+    ninetieth: float
+    largest: float
+    free: float
+    costs: Histogram
+    n_acquired: float
+    acquired: tuple[float, ...]
+    source_cost: tuple[float, ...]
+    top_sources: tuple[SourceShare, ...]
+    score: float
+    score_error: float
+    gained: float
+    gained_error: float
+    n_wrong: int | None
+    mean_error: float | None
+    confusion: tuple[tuple[int, ...], ...] | None
+    residuals: tuple[int, ...] | None
+    undecided: float
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Metadata of the model.
+
+    Attributes
+    ----------
+    n_train, n_validation : int
+        Number of rows that trained it, and that were used to select it.
+    choices : str
+        Settings selected on these rows, as the model file states them.
+    created : str
+        Date, or empty.
+    versions : mapping from package names to versions
+    """
+
+    n_train: int
+    n_validation: int
+    choices: str
+    created: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryBase:
+    """Fields that the summaries of all models have.
+
+    Attributes
+    ----------
+    title : str
+        As given by the user; empty for a title that names the target.
+    target, unit : str
+        Name of the target, and unit of cost. Both may be empty.
+    task : {"classification", "regression"}
+    score_name : {"accuracy", "R²"}
+    source_kind : {"features", "sources"}
+        "features" if each source is needed by one feature only.
+    budget, max_cost : float or None
+        Average cost, and limit for each row.
+    n_rows : int
+        Number of rows for the delivered model and its reference.
+    n_sample_rows : int
+        Number of rows for the other points.
+    n_unknown : int
+        Number of rows with a label unknown to the model.
+    n_trees, n_features : int
+    sources : tuple of Source
+        All sources with a price.
+    n_listed : int
+        Number of sources listed individually at each point.
+    classes : tuple of str or None
+        Labels that have a row in the confusion matrices.
+    has_other_classes, has_unknown_classes : bool
+        Whether the matrices have another row for rare labels, and one for labels unknown to the model.
+    residual_edges : tuple of float or None
+    guess : Value
+        Best constant prediction: the most frequent label, or the mean target.
+    guess_score : float
+    delivered : int
+        Index of the delivered model among the points.
+    origin : Origin or None
+    version : str
+        Version of budgetprune that measured.
+    """
+
+    title: str
+    target: str
+    task: Literal["classification", "regression"]
+    score_name: str
+    unit: str
+    source_kind: Literal["features", "sources"]
+    budget: float | None
+    max_cost: float | None
+    n_rows: int
+    n_sample_rows: int
+    n_unknown: int
+    n_trees: int
+    n_features: int
+    sources: tuple[Source, ...]
+    n_listed: int
+    classes: tuple[str, ...] | None
+    has_other_classes: bool
+    has_unknown_classes: bool
+    residual_edges: tuple[float, ...] | None
+    guess: Value
+    guess_score: float
+    delivered: int
+    origin: Origin | None
+    version: str

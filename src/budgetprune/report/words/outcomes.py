@@ -1,0 +1,108 @@
+"""Sentences about an outcome that the reports of all models have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from budgetprune.report.numbers import SMALL_SHARE, amount, joined, plain, several, share
+from budgetprune.report.summary.common import Outcome, Reference, SourceShare
+from budgetprune.report.words.terms import TWO_SIGMA, Terms
+
+
+def value(terms: Terms, name: str, outcome: Outcome) -> str:
+    """Describe the slider's position."""
+    score = terms.score(outcome.score)
+    return f"{name}: cost {terms.cost(outcome.cost)}, {terms.score_name} {score}"
+
+
+def compared_with_reference(terms: Terms, outcome: Outcome, reference: Reference, n_rows: int) -> str:
+    """Compare cost and score with those of the reference, and say whether the difference is significant."""
+    saved = cost_change(outcome.cost, reference.cost, terms.reference)
+    return (
+        f"It costs {terms.cost(outcome.cost)} per prediction{saved}, and "
+        f"{reached(terms, outcome.score, n_rows)}. {_score_change(terms, outcome, n_rows)}"
+    )
+
+
+def reached(terms: Terms, score: float, n_rows: int) -> str:
+    """State a score."""
+    if terms.is_accuracy:
+        return f"gets {round(score * n_rows):,} of {several(n_rows, 'row')} right ({terms.score(score)})"
+    return f"reaches an {terms.score_name} of {terms.score(score)}"
+
+
+def cost_change(cost: float, before: float, than: str) -> str:
+    """Compare a cost with another; empty if the other is 0."""
+    if not before > 0:
+        return ""
+    change = cost / before - 1
+    if abs(change) < SMALL_SHARE:
+        return f", as much as {than}"
+    return f", {share(abs(change))} {'less' if change < 0 else 'more'} than {than} ({amount(before)})"
+
+
+def _score_change(terms: Terms, outcome: Outcome, n_rows: int) -> str:
+    gained, gained_error = outcome.gained, outcome.gained_error
+    if gained == 0:
+        return f"That is as good as {terms.reference} on these rows."
+    difference, margin = terms.comparison(gained, gained_error)
+    text = f"That is {difference} than {terms.reference}"
+    if abs(gained) <= TWO_SIGMA * gained_error:
+        return f"{text}, which chance alone can do on {several(n_rows, 'row')} ({margin})."
+    return f"{text}, more than chance does on {several(n_rows, 'row')} ({margin})."
+
+
+def spread(outcome: Outcome) -> str:
+    """Describe the distribution of cost."""
+    median, ninetieth, most = outcome.median, outcome.ninetieth, outcome.largest
+    if outcome.smallest == most:
+        text = f"Every row costs {plain(most)}."
+    elif median == most:
+        text = f"At least half of the rows cost {plain(most)}, none more."
+    elif ninetieth == most:
+        text = f"Half of the rows cost at most {plain(median)}, none more than {plain(most)}."
+    else:
+        half = f"Half of the rows cost at most {plain(median)}, nine in ten at most "
+        start = half if median < ninetieth else "Nine in ten rows cost at most "
+        text = f"{start}{plain(ninetieth)}, the dearest {plain(most)}."
+    if 0 < outcome.free < 1:
+        text += f" {share(outcome.free)} cost nothing."
+    if outcome.undecided > 0:
+        text += f" {share(outcome.undecided)} ran out of money before they were decided."
+    return text
+
+
+def errors(terms: Terms, outcome: Outcome, n_rows: int) -> str:
+    """Describe the errors."""
+    if outcome.confusion is None:
+        return f"Predictions are off by {amount(outcome.mean_error or 0.0)} on average."
+    n_wrong = outcome.n_wrong or 0
+    if not n_wrong:
+        return f"All {n_rows:,} rows are right." if n_rows > 1 else "The only row is right."
+    text = f"{several(n_wrong, 'row')} of {n_rows:,} {'is' if n_wrong == 1 else 'are'} wrong."
+    matrix = np.array(outcome.confusion)
+    np.fill_diagonal(matrix, 0)
+    true, predicted = np.unravel_index(matrix.argmax(), matrix.shape)
+    n_most = int(matrix[true, predicted])
+    if n_most:
+        assert terms.class_names is not None
+        times = {1: "once", 2: "twice"}.get(n_most, f"{n_most:,} times")
+        text += (
+            f" The commonest mistake: {terms.class_names[true]} taken for {terms.class_names[predicted]}, "
+            f"{times}."
+        )
+    return text
+
+
+def source_list(sources: tuple[SourceShare, ...], of: str = "") -> str:
+    """List sources with their shares."""
+    return joined([f"{each.source} ({share(each.share)}{of})" for each in sources])
+
+
+def score_lost(terms: Terms, lost: float, gained: str) -> str:
+    """State how much score is given up; `gained` is the verb for a negative loss."""
+    difference = terms.score_difference(lost)
+    if not difference:
+        return "nothing is given up"
+    verb = "are" if difference.endswith("points") else "is"
+    return f"{difference} {verb} {'given up' if lost > 0 else gained}"

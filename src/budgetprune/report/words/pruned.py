@@ -1,0 +1,207 @@
+"""Sentences about a pruned model."""
+
+from __future__ import annotations
+
+from budgetprune.report.numbers import amount, joined, several, share
+from budgetprune.report.summary.pruned import (
+    Change,
+    Counting,
+    Example,
+    NodeValue,
+    Point,
+    Prediction,
+    PrunedOutcome,
+    Split,
+    Summary,
+    Tree,
+)
+from budgetprune.report.words.outcomes import (
+    compared_with_reference,
+    cost_change,
+    reached,
+    score_lost,
+    source_list,
+)
+from budgetprune.report.words.terms import Terms, capitalised, count, terms_of
+
+_ENDINGS = {
+    "certain": "Decided: nothing that is left can change the answer.",
+    "slack": "Decided: what is left hardly ever changes the answer.",
+    "complete": "Complete: no tree asks for anything more.",
+    "max_cost": "The money ran out before it was decided.",
+}
+
+
+def pruned_terms(summary: Summary) -> Terms:
+    """Return the terms of the report of a pruned model."""
+    return terms_of(summary, f"the whole {summary.ensemble}")
+
+
+# --- The whole report ---------------------------------------------------------------------------------------
+
+
+def pruned_headline(summary: Summary) -> str:
+    """Summarise cost and score of the model and of the whole ensemble."""
+    terms, counting = pruned_terms(summary), summary.counting
+    delivered, whole = summary.points[summary.delivered].outcome(counting), summary.points[-1].full
+    way = ", stopping as soon as the answer is certain" if counting == "decided" else ""
+    text = (
+        f"Your model pays {terms.cost(delivered.cost)} per prediction{way}, and reaches an "
+        f"{terms.score_name} of {terms.score(delivered.score)}. {capitalised(terms.reference)} pays "
+        f"{terms.cost(whole.cost)} and reaches {terms.score(whole.score)}."
+    )
+    if not delivered.cost < whole.cost:
+        return text
+    lost = score_lost(terms, whole.score - delivered.score, "gained on top")
+    return f"{text} So {share(1 - delivered.cost / whole.cost)} of the cost is saved, and {lost}."
+
+
+# --- One point ----------------------------------------------------------------------------------------------
+
+
+def point_name(summary: Summary, point: Point) -> str:
+    """Name a point."""
+    if point.kind == "delivered":
+        return "Your model"
+    if point.kind == "unpruned":
+        return f"Whole {summary.ensemble}"
+    return f"Point {point.number} of {sum(each.kind == 'path' for each in summary.points)}"
+
+
+def verdict(terms: Terms, point: Point, counting: Counting) -> str:
+    """Compare a point with the whole ensemble at full cost."""
+    outcome, reference = point.outcome(counting), point.reference
+    if point.kind != "unpruned":
+        return compared_with_reference(terms, outcome, reference, point.n_rows)
+    name = capitalised(terms.reference)
+    if counting == "full":
+        return (
+            f"{name} costs {terms.cost(reference.cost)} per prediction, if all is bought that its trees "
+            f"ask for, and {reached(terms, reference.score, point.n_rows)}."
+        )
+    saved = cost_change(outcome.cost, reference.cost, "all that its trees ask for")
+    return (
+        f"{name}, unpruned, but stopped once it is decided: {terms.cost(outcome.cost)} per prediction{saved}."
+    )
+
+
+def acquired(terms: Terms, point: Point, outcome: PrunedOutcome) -> str:
+    """Describe the sources with the highest cost, and those no longer acquired."""
+    text = (
+        f"A row buys {terms.n_sources(outcome.n_acquired)} on average; "
+        f"{terms.reference} buys {count(point.reference.n_acquired)}."
+    )
+    if outcome.top_sources:
+        text += f" Most of the money goes to {source_list(outcome.top_sources)}."
+    if outcome.n_dropped:
+        names = list(outcome.dropped)
+        if outcome.n_dropped > len(names):
+            names.append(f"{outcome.n_dropped - len(names)} more")
+        text += f" It never buys {joined(names)}."
+    return text
+
+
+def change(terms: Terms, change: Change, cost: float, *, is_more: bool) -> str:
+    """Describe the effect of a 10 % larger or smaller budget.
+
+    Parameters
+    ----------
+    terms : Terms
+    change : Change
+    cost : cost of the point shown
+    is_more : whether the budget is larger
+    """
+    if change.point is None:
+        return "This is the dearest point." if is_more else "No point is as cheap as that."
+    costs = f"costs {terms.cost(change.cost)}"
+    if cost > 0:
+        costs += f", {share(abs(change.cost / cost - 1))} {'more' if is_more else 'less'}"
+    if change.is_within:
+        text = f"A budget of {terms.cost(change.budget)} buys a point that {costs}"
+    else:
+        text = f"That buys nothing new. The next point {costs}"
+    text += f", and is {_change_of_score(terms, change)}."
+    if change.sources:
+        text += f" What it {'adds' if is_more else 'drops'}: {source_list(change.sources, ' of the rows')}."
+    if change.expected is not None and change.is_within:
+        text += f" Validation rows expected {_expected(terms, change.expected)}."
+    return text
+
+
+def _change_of_score(terms: Terms, change: Change) -> str:
+    """Compare a point with the one shown, whose leaves may have been refitted."""
+    if change.gained == 0:
+        same_leaves = "as good on these rows"
+    else:
+        difference, margin = terms.comparison(change.gained, change.gained_error)
+        same_leaves = f"{difference} on these rows (chance does {margin})"
+    gained = change.gained_to_refitted
+    if gained is None or terms.comparison(gained, 0.0) == terms.comparison(change.gained, 0.0):
+        return same_leaves
+    shown = f"{terms.comparison(gained, 0.0)[0]} than" if gained else "as good as"
+    return (
+        f"{shown} your model, whose leaves are refitted. With leaves as grown on both sides, it is "
+        f"{same_leaves}"
+    )
+
+
+def _expected(terms: Terms, gained: float) -> str:
+    difference = terms.score_difference(gained)
+    return f"{'a gain' if gained > 0 else 'a loss'} of {difference}" if difference else "no difference"
+
+
+# --- Single rows and trees ----------------------------------------------------------------------------------
+
+
+def example_title(summary: Summary, example: Example) -> str:
+    """Return the title of an example."""
+    is_classifier = summary.task == "classification"
+    return {
+        "typical": "A typical one",
+        "cheap": "An easy one",
+        "expensive": "A hard one",
+        "lost": f"What you give up: the whole {summary.ensemble} knew better",
+        "wrong": "A mistake" if is_classifier else "The one that is furthest off",
+    }[example.kind]
+
+
+def ending(terms: Terms, prediction: Prediction) -> str:
+    """Describe why the prediction of one row stopped."""
+    text = _ENDINGS.get(prediction.reason, "Not decided.")
+    if prediction.full_cost > prediction.cost:
+        text += f" All trees together would have asked for {terms.cost(prediction.full_cost)}."
+    return text
+
+
+def tree_left(tree: Tree, point: Point) -> str:
+    """Describe how much of the tree remains at a point."""
+    if point.kind == "unpruned":
+        return f"Tree {tree.number} as it was grown, with {several(tree.n_splits, 'split')}."
+    n_left = point.n_tree_splits
+    return (
+        f"{n_left:,} of the {several(tree.n_splits, 'split')} of tree {tree.number} "
+        f"{'is' if n_left == 1 else 'are'} left."
+    )
+
+
+def question(split: Split | None) -> str:
+    """Format the condition of a split; empty for a leaf."""
+    if split is None:
+        return ""
+    if split.threshold is not None:
+        return f"{split.feature} ≤ {split.threshold:.4g}"
+    more = f" or {split.n_more} more" if split.n_more else ""
+    return f"{split.feature} is {' or '.join(split.categories) or 'missing'}{more}"
+
+
+def node_value(node: NodeValue | None) -> str:
+    """Format the value of a node; empty if there is no such node."""
+    if node is None:
+        return ""
+    return {
+        "target": amount(node.value),
+        "target difference": f"{node.value:+.3g}",
+        "class share": f"{node.label} {node.value:.0%}",
+        "class": f"more for {node.label}",
+        "class score": f"{node.value:+.2g} for {node.label}",
+    }[node.kind]
