@@ -124,7 +124,7 @@ def drop_array(name):
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (set_array("path.cost", lambda a: a[::-1].copy()), "no growing cost"),
+        (set_array("path.cost", lambda a: a[::-1].copy()), "without increasing cost"),
         (set_array("path.error", lambda a: a * np.nan), "error of its path must be finite"),
         (set_array("path.lam", lambda a: a.astype("<f4")), "must be an array of float64"),
         (set_array("path.n_splits", lambda a: a + 1), "n_splits .* must be the number of larger"),

@@ -40,6 +40,14 @@ def test_of_equal_costs_the_smallest_error_is_chosen(problem, path):
     assert flat.at(budget=1.5).lam == level[level >= 0.03][0]
 
 
+def test_cheapest_useful_point(path):
+    assert path.cheapest_useful == len(path) - 2
+    flat = replace(path, cost=np.where(path.lam < 0.03, 2.0, 1.0))
+    assert flat.cost[flat.cheapest_useful] == 2.0
+    assert flat.cost[flat.cheapest_useful + 1] == 1.0
+    assert replace(path, cost=0 * path.cost).cheapest_useful is None
+
+
 def test_a_budget_that_buys_nothing(path):
     for budget in (0, 0.9 * path.cost[-2]):
         with pytest.warns(BudgetWarning, match=f"buys nothing.*{path.cost[-2]:.6g}"):

@@ -83,7 +83,7 @@ def test_arrays_are_read_only_and_must_fit(problem, path):
         path[0].keep[0] = False
     with pytest.raises(InvalidInputError, match="n_splits must have one entry"):
         replace(path, n_splits=path.n_splits[1:])
-    with pytest.raises(InvalidInputError, match="growing lam"):
+    with pytest.raises(InvalidInputError, match="increasing lam"):
         replace(path, lam=path.lam[::-1])
     with pytest.raises(InvalidInputError, match="leave lams out"):
         PruningPath.of(problem, path.critical_lambda, complete=True, lams=[0.01])

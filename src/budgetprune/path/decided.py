@@ -1,4 +1,4 @@
-"""`DecidedCosts`: what the points of a path cost if predictions stop once they are decided."""
+"""`DecidedCosts`: costs of the points of a path if predictions stop once they are decided."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from budgetprune.utils.row_values import as_weights
 if TYPE_CHECKING:
     from budgetprune.path.path import PruningPath
 
-# A first guess at decided cost as a share of full cost.
-USUAL_SHARE = 0.7
+# First guess of the ratio of decided cost to full cost.
+USUAL_RATIO = 0.7
 
 
 class DecidedCosts:
-    """Count what the prunings of a path really acquire, and pick one for a budget of that.
+    """Decided costs of the points of a path, computed by simulation on request.
 
-    The path minimises *full* cost, which adds up; a `BudgetPredictor` stops once an answer is decided, and
-    acquires less. How much less, only a simulation tells, so points are simulated when they are asked for:
-    ``decided[k]`` is the average decided cost of point `k`. Decided costs nearly always fall where full costs
-    do, so that `at` finds its way along the path with few simulations.
+    A path minimises the *full* cost: the price of all sources that the trees need. A `BudgetPredictor` stops
+    once a prediction is decided, and acquires less. ``decided[k]`` is the average decided cost of point `k`;
+    the point is simulated at the first access. Decided costs nearly always decrease along with full costs, so
+    that `at` finds a point with few simulations.
 
     Parameters
     ----------
     path : PruningPath
-    X : rows to simulate, of any form that `Forest.prepare_rows` takes
-        Best those that the path counts its costs on.
-    costs : FeatureCosts or what it takes, or CostTable
+    X : rows to simulate, in any form accepted by `Forest.prepare_rows`
+        Preferably the rows that the costs of the path were computed on.
+    costs : FeatureCosts or its argument, or CostTable
         The prices that the path was computed for.
     slack, threshold, tolerance : see `BudgetPredictor`
     sample_weight : array-like of shape (n_rows,), optional
@@ -54,7 +54,7 @@ class DecidedCosts:
         self._rows = path.forest.prepare_rows(X)
         self._weight = as_weights(sample_weight, len(self._rows), "sample_weight")
         self._settings: dict[str, Any] = {"slack": slack, "threshold": threshold, "tolerance": tolerance}
-        # The smallest forest is enough to see whether everything fits together.
+        # Validates the settings and costs; the smallest forest is enough.
         self._costs = BudgetPredictor(path[-1].forest, costs, **self._settings).costs
         if path.source_names not in ((), self._costs.source_names):
             raise InvalidInputError(
@@ -77,9 +77,9 @@ class DecidedCosts:
         return f"DecidedCosts({len(self)} points, {len(self._known)} simulated)"
 
     def at(self, *, budget: float) -> Pruning:
-        """Pick the most expensive point whose decided cost is within a budget; see `PruningPath.at`.
+        """Return the most expensive point whose decided cost is within a budget; see `PruningPath.at`.
 
-        The `cost` of what is returned is its full cost, as everywhere on the path.
+        The `cost` of the pruning that is returned is its full cost.
         """
         amount = check_budget(budget)
         k = self.point_within(amount)
@@ -88,28 +88,28 @@ class DecidedCosts:
                 f"every point of this path costs more than {amount:.6g}, even if decided early; the cheapest "
                 f"costs {self[-1]:.6g}. Compute the path for larger lams, or for all: problem.path()."
             )
-        useful = np.flatnonzero(self.path.cost > self.path.cost[-1])
-        if useful.size and k > useful[-1]:
-            warn_that_budget_buys_nothing(amount, self[useful[-1]], self.path[k], stacklevel=3)
+        useful = self.path.cheapest_useful
+        if useful is not None and k > useful:
+            warn_that_budget_buys_nothing(amount, self[useful], self.path[k], stacklevel=3)
         return self.path[k]
 
     def point_within(self, budget: float, *, precision: float = 0.0) -> int:
-        """Number of the most expensive point within a budget, or else of the cheapest one.
+        """Return the index of the most expensive point within a budget, or of the cheapest point.
 
-        Points whose full costs differ by no more than a share of `precision` need not be told apart.
+        The search stops at points whose full costs differ by no more than the fraction `precision`.
         """
         full = self.path.cost
-        # Nothing costs more than its full cost, so this one is within the budget, and it is not simulated.
+        # Decided costs are at most full costs, so this point is within the budget without a simulation.
         good, bad = first_within(full, budget), -1
-        share, beyond, n_steps = USUAL_SHARE, 1.0, 0
+        ratio, beyond, n_steps = USUAL_RATIO, 1.0, 0
         while good - bad > 1 and (bad < 0 or full[bad] - full[good] > precision * full[good]):
-            # Shares change slowly along the path, but nobody knows: every third step halves what is left.
-            by_share = n_steps % 3 < 2 and share > 0
-            k = first_within(full, beyond * budget / share) if by_share else (good + bad) // 2
+            # The ratio usually changes slowly along the path. In case it does not, every third step bisects.
+            by_ratio = n_steps % 3 < 2 and ratio > 0
+            k = first_within(full, beyond * budget / ratio) if by_ratio else (good + bad) // 2
             k = min(max(k, bad + 1), good - 1)
             is_within = self[k] <= budget
             good, bad = (k, bad) if is_within else (good, k)
-            share = self[k] / full[k] if full[k] > 0 else 0.0
-            # The next step goes a little beyond, so that the answer is soon enclosed from both sides.
+            ratio = self[k] / full[k] if full[k] > 0 else 0.0
+            # The next step goes a little further, so that the result is soon enclosed from both sides.
             beyond, n_steps = 1 + (precision if is_within else -precision) / 2, n_steps + 1
         return good

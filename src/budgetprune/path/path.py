@@ -1,4 +1,4 @@
-"""`PruningPath`: every optimal pruning, as one number per node."""
+"""`PruningPath`: all optimal prunings, stored as one number per node."""
 
 from __future__ import annotations
 
@@ -40,35 +40,37 @@ ARRAYS: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PruningPath:
-    """Answer "what does each budget buy?" for all budgets: the prunings that are best at some lambda.
+    """Optimal prunings for all values of lambda, and so the best pruning for each budget.
 
-    Optimal prunings are nested: a split that is pruned at one lambda stays pruned at every larger one. So the
-    whole path is one number per node, and the pruning at `lam` keeps the splits ``critical_lambda > lam``.
+    Optimal prunings are nested: a split that is pruned at one lambda stays pruned at every larger one. So one
+    number per node describes the whole path, and the pruning at `lam` keeps the splits with
+    ``critical_lambda > lam``.
 
-    A path is a sequence of its points, in the order of growing lambda: the first is the best pruning if costs
-    do not matter, the last keeps only what is free.
+    A path is a sequence of points, in the order of increasing lambda: the first point is the best pruning if
+    costs do not matter, and the last keeps only splits on free features.
 
     Attributes
     ----------
     forest : Forest
-        What was pruned.
+        The unpruned forest.
     critical_lambda : float64 array of shape (n_nodes,)
-        0: never worth it; infinity: useful and free.
+        A split is kept at every lambda below this. 0: the split is never worth its cost; infinity: it is
+        useful and free.
     lam, error, cost : float64 arrays of shape (n_points,)
-        Each point's lambda, average error of its trees and average (full) cost of a row. `cost` never grows.
-        The error of a boosted ensemble is the loss that pruning adds to that of the unpruned one.
+        Lambda, average error of the trees, and average (full) cost of a row, of each point. `cost` does not
+        increase. The error of a boosted ensemble is the loss that pruning adds to that of the unpruned one.
     n_splits : int64 array of shape (n_points,)
-        Number of splits that stay.
+        Number of splits that are kept.
     unpruned : Pruning
-        The whole forest, for comparison. It is no point of the path, and its `lam` is NaN: even at lambda 0,
-        splits without a gain go.
+        The whole forest, for comparison. It is not a point of the path, and its `lam` is NaN: even at lambda
+        0, splits without a gain are pruned.
     complete : bool
-        Whether every breakpoint is listed; if not, only the points themselves are known to be optimal.
+        Whether every breakpoint is a point. If not, the optimum is known at the points only.
     objective, bound, gap : float64 arrays of shape (n_points,); the latter two None if not certified
-        What each point reaches, what no pruning can be below, and their difference relative to the
-        objective of the forest that is pruned to its roots (to all gains, for boosted trees).
+        Objective of each point, a lower bound on the objective of all prunings, and their difference relative
+        to the objective of the forest that is pruned to its roots (to all gains, for boosted trees).
     source_names : tuple of str
-        What is paid for.
+        Sources that the problem has prices for.
     """
 
     forest: Forest
@@ -89,14 +91,14 @@ class PruningPath:
         for name, dtype in ARRAYS.items():
             if getattr(self, name) is None and name in ("bound", "gap"):
                 continue
-            # A view leaves the caller's own array writable.
+            # The view is read-only; the array of the caller stays writable.
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype).view()
             array.flags.writeable = False
             if name != "critical_lambda" and array.shape != np.shape(self.lam):
                 raise InvalidInputError(f"{name} must have one entry for each of {np.size(self.lam)} points.")
             object.__setattr__(self, name, array)
         if not self.lam.size or not np.all(np.diff(self.lam) > 0) or not np.all(np.diff(self.cost) <= 0):
-            raise InvalidInputError("a path needs points, with growing lam and no growing cost.")
+            raise InvalidInputError("a path needs points, with increasing lam and without increasing cost.")
 
     @classmethod
     def of(
@@ -108,18 +110,18 @@ class PruningPath:
         lams: ArrayLike | None = None,
         bound: ArrayLike | None = None,
     ) -> PruningPath:
-        """List the points of a solver's answer, with what each is worth.
+        """Create a path from the solution of a solver; compute error and cost of each point.
 
         Parameters
         ----------
         problem : PruningProblem
         critical_lambda : float64 array of shape (n_nodes,)
         complete : bool
-            Whether each entry is the exact lambda up to which its split is worth keeping.
+            Whether each entry is the exact lambda up to which its split is worth its cost.
         lams : float64 array, optional
-            The points; by default 0 and all breakpoints.
-        bound : float64 array with one entry for each of the points, optional
-            What no pruning's objective is below.
+            Lambdas of the points; by default 0 and all breakpoints.
+        bound : float64 array with one entry for each point, optional
+            Lower bound on the objective of all prunings.
         """
         critical = check_critical_lambda(problem.forest, critical_lambda)
         listed = breakpoints(critical) if lams is None else all_at_least_zero(lams, "lam")
@@ -171,29 +173,38 @@ class PruningPath:
             f"error {self.error[0]:.4g} to {self.error[-1]:.4g})"
         )
 
-    # --- Choosing -------------------------------------------------------------------------------------------
+    # --- Choice of a point ----------------------------------------------------------------------------------
+
+    @property
+    def cheapest_useful(self) -> int | None:
+        """Index of the cheapest point that costs more than the last one; None if all points cost the same.
+
+        The last point keeps only splits on free features, so this is the first one that a budget can buy.
+        """
+        useful = np.flatnonzero(self.cost > self.cost[-1])
+        return int(useful[-1]) if useful.size else None
 
     def at(self, *, lam: float | None = None, budget: float | None = None) -> Pruning:
-        """Pick the best pruning for a price of cost, or for a budget.
+        """Return the best pruning for a price of cost, or for a budget.
 
         Parameters
         ----------
         lam : float
             Price of a unit of cost, in units of error.
         budget : float
-            Largest average cost of a row (full cost, on the rows that the problem counts; for what is
-            really acquired if predictions stop early, see `decided`).
+            Largest average cost of a row: its full cost, on the rows of the problem. For the cost of
+            predictions that stop early, see `decided`.
 
         Returns
         -------
         pruning : Pruning
-            For `lam`, the optimum; where several are optimal, the smallest. For `budget`, the most expensive
-            point within it: nothing of the same cost errs less. But the points are the lower convex hull of
-            all prunings' costs and errors, not solutions of a knapsack problem: between two of them there
-            may be a pruning that uses more of the budget and errs less.
+            For `lam`, the optimum; of several optima, the smallest. For `budget`, the most expensive point
+            within it: no pruning of the same cost has a smaller error. But the points are the lower convex
+            hull of the costs and errors of all prunings, not solutions of a knapsack problem: between two
+            points, there may be a pruning that uses more of the budget and has a smaller error.
         """
         if (lam is None) == (budget is None):
-            raise InvalidInputError("say either at(lam=...) or at(budget=...).")
+            raise InvalidInputError("use either at(lam=...) or at(budget=...).")
         return self._at_budget(budget) if lam is None else self._at_lam(lam)
 
     def _at_lam(self, lam: float) -> Pruning:
@@ -212,7 +223,7 @@ class PruningPath:
             raise InvalidInputError(
                 f"this path was computed for {len(self)} values of lam only, and {lam:.6g} is none of them "
                 f"(next to it: {' and '.join(near)}); use problem.solve({lam:.6g}), or problem.path() "
-                "without lams, which knows the optimum for every lam."
+                "without lams, which has the optimum for every lam."
             )
 
     def _at_budget(self, budget: Any) -> Pruning:
@@ -223,9 +234,9 @@ class PruningPath:
                 "compute the path for larger lams, or for all: problem.path()."
             )
         k = first_within(self.cost, amount)
-        useful = self.cost[self.cost > self.cost[-1]]
-        if useful.size and amount < useful[-1]:
-            warn_that_budget_buys_nothing(amount, float(useful[-1]), self[k], stacklevel=4)
+        useful = self.cheapest_useful
+        if useful is not None and amount < self.cost[useful]:
+            warn_that_budget_buys_nothing(amount, float(self.cost[useful]), self[k], stacklevel=4)
         return self[k]
 
     def decided(
@@ -238,11 +249,11 @@ class PruningPath:
         tolerance: float | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> DecidedCosts:
-        """Count *decided* costs instead: what predictions acquire that stop once they are decided.
+        """Compute *decided* costs: average costs of predictions that stop once they are decided.
 
-        ``path.decided(X, costs).at(budget=12.0)`` is the most expensive point that really acquires no more
-        than 12 on average, and ``path.decided(X, costs)[k]`` is what point `k` acquires. For the parameters
-        see `budgetprune.path.decided.DecidedCosts`.
+        ``path.decided(X, costs)[k]`` is the decided cost of point `k`, and
+        ``path.decided(X, costs).at(budget=12.0)`` is the most expensive point whose decided cost is at most
+        12. For the parameters see `budgetprune.path.decided.DecidedCosts`.
         """
         return DecidedCosts(
             self,
@@ -258,10 +269,10 @@ class PruningPath:
         keep = frozen(self.critical_lambda > self.lam[k])
         return Pruning(self.forest, keep, lam, float(self.error[k]), float(self.cost[k]))
 
-    # --- Leaving Python -------------------------------------------------------------------------------------
+    # --- Tables and files -----------------------------------------------------------------------------------
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per point: lam, splits, cost and error, and if certified bound and gap."""
+        """Return a table with one row per point: lam, splits, cost, error; bound and gap if certified."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -310,6 +321,6 @@ class PruningPath:
 
 
 def breakpoints(critical_lambda: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Lambdas at which the pruning changes, and 0: the points of a complete path."""
+    """Return 0 and the lambdas at which the pruning changes: the points of a complete path."""
     finite = critical_lambda[np.isfinite(critical_lambda)]
     return np.unique(np.append(finite, 0.0))

@@ -107,7 +107,7 @@ def _settled_within(
         if good - bad == 1 or (found is not None and found.cost >= USES_ENOUGH * amount):
             break
     found = settled(good) if found is None else found
-    useful = np.flatnonzero(path.cost > path.cost[-1])
-    if useful.size and good > useful[-1]:
-        warn_that_budget_buys_nothing(amount, expected[useful[-1]], path[good], stacklevel=5)
+    useful = path.cheapest_useful
+    if useful is not None and good > useful:
+        warn_that_budget_buys_nothing(amount, expected[useful], path[good], stacklevel=5)
     return found

@@ -111,19 +111,19 @@ def prune(
 
 def _refuse_useless(estimator: Pruned) -> None:
     path, budget = estimator.path_, estimator.budget
-    useful = np.flatnonzero(path.cost > path.cost[-1])
+    useful = path.cheapest_useful
     is_free = bool(path.n_splits[-1])  # the last point keeps what is free, and that may be of use
-    if not useful.size:
+    if useful is None:
         if not is_free:
             raise InvalidInputError(
                 "no column helps to predict the target: on these rows, no split is worth any cost. More rows "
                 "may help."
             )
         return
-    if budget is None or estimator.lambda_ < path.lam[useful[-1] + 1] or is_free:
+    if budget is None or estimator.lambda_ < path.lam[useful + 1] or is_free:
         return
     needed = float(
-        np.interp(path.cost[useful[-1]], estimator.tradeoff_.full_cost[::-1], estimator.tradeoff_.cost[::-1])
+        np.interp(path.cost[useful], estimator.tradeoff_.full_cost[::-1], estimator.tradeoff_.cost[::-1])
     )
     raise InvalidInputError(
         f"a budget of {budget:g} buys nothing: the cheapest useful model costs {rounded_up(needed)} per "
