@@ -287,7 +287,7 @@ def test_numbers_and_rows_that_make_no_sense(fitted):
 
 def test_warns_if_it_does_not_converge(fitted):
     _, y, forest, _ = fitted["forest"]
-    with pytest.warns(ConvergenceWarning, match=r"ended after \d+ steps with a gradient of .* greater ridge"):
+    with pytest.warns(ConvergenceWarning, match=r"ended after \d+ steps with a gradient of .* larger ridge"):
         found = refit(forest, X, y, kind="softmax", ridge=0.1, tolerance=0.0)
     assert not found.converged
     assert 0 < found.gradient_norm < 1e-8

@@ -85,10 +85,10 @@ def test_refusals():
     case, other = boosted("squared"), boosted("squared", 1)
     sample = Sample.of(case.forest, case.X, case.y)
     with pytest.raises(
-        InvalidInputError, match=r"sent down the trees of Forest.*make a Sample of the forest"
+        InvalidInputError, match=r"routed through the trees of Forest.*make a Sample of the forest"
     ):
         sample.leaves(pruned(other.forest, other.forest.is_split))
-    with pytest.raises(InvalidInputError, match="sent down the trees of"):
+    with pytest.raises(InvalidInputError, match="routed through the trees of"):
         sample + Sample.of(other.forest, other.X, other.y)
     with pytest.raises(InvalidInputError, match=r"y must have one entry for each of the 25 rows.*\(24,\)"):
         Sample.of(case.forest, case.X, case.y[:-1])

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from budgetprune import FeatureCosts, Forest, PruningProblem
 from budgetprune.solvers.parametric.discharge import set_level
 from budgetprune.solvers.parametric.graph import build_closure
-from budgetprune.solvers.parametric.levels import WORTH_SHARING, route
+from budgetprune.solvers.parametric.levels import PARALLEL_PAIRS, route
 from budgetprune.solvers.parametric.network import build_network
 from budgetprune.solvers.parametric.search import search
 
@@ -158,7 +158,7 @@ def threads():
 
 
 def test_threads_do_not_change_a_bit(problem, threads):
-    assert problem.n_examples * problem.n_sources > WORTH_SHARING
+    assert problem.n_examples * problem.n_sources > PARALLEL_PAIRS
     paths, duals = [], []
     for number in (1, 2, 2):
         threads(number)

@@ -232,17 +232,17 @@ def test_trees_prune_themselves_as_the_recursion_says(seed):
     charge = np.random.default_rng(seed).random(forest.n_nodes) * 0.02
     cold, warm = np.zeros(forest.n_nodes), np.full(forest.n_nodes, 0.01)
     roots = forest.tree_start[:-1]
-    value, keep, chance = prune_trees(forest, error, charge, cold)
+    value, keep, probability = prune_trees(forest, error, charge, cold)
     assert value[roots] == pytest.approx([tree_value(forest, h, error, charge, cold) for h in roots])
-    assert np.array_equal(keep, chance == 1)
+    assert np.array_equal(keep, probability == 1)
     assert case.problem.error_of(keep) + charge[keep].sum() == pytest.approx(value[roots].sum())
 
-    chance = prune_trees(forest, error, charge, warm)[2]
+    probability = prune_trees(forest, error, charge, warm)[2]
     for h in np.flatnonzero(forest.is_split):
         ends = [
             sum(tree_value(forest, r, error, charge + d, warm) for r in roots) for d in steps_at(h, forest)
         ]
-        assert chance[h] == pytest.approx((ends[1] - ends[0]) / 2e-6, abs=1e-6)
+        assert probability[h] == pytest.approx((ends[1] - ends[0]) / 2e-6, abs=1e-6)
 
 
 def steps_at(h, forest):
@@ -257,7 +257,7 @@ def test_shares_add_up_to_prices(seed):
     rng = np.random.default_rng(seed)
     uses, use = _primal_dual._list_uses(problem, 0.02, at_stake=np.ones(problem.forest.n_nodes))
     weight, level = rng.random(use.size) + 0.1, rng.integers(0, 5, use.size).astype(np.int16)
-    paid, bill = kernels.share_prices(uses, weight, level)
+    paid, cost_by_level = kernels.share_prices(uses, weight, level)
     beta = np.zeros(problem.n_incidences)
     kernels.write_shares(uses, weight, problem.use_start[use], beta)
 
@@ -273,7 +273,7 @@ def test_shares_add_up_to_prices(seed):
     is_used = total > 0
     assert total[is_used] == pytest.approx(price[is_used])
     for step in range(1, 5):
-        assert bill[:, step].sum() == pytest.approx(price[highest == step].sum())
+        assert cost_by_level[:, step].sum() == pytest.approx(price[highest == step].sum())
 
 
 def test_weights_never_vanish():

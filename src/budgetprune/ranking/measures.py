@@ -40,11 +40,12 @@ def average_precision_at(
     Parameters
     ----------
     y_true : (n_rows,) relevance of each document, in numbers
-    y_score : (n_rows,) what documents are ranked by, the highest first; equal scores come in random order
+    y_score : (n_rows,) scores of the documents, the highest is ranked first; equal scores come in random
+    order
     qid : (n_rows,) query of each document, as numbers or text; rows of a query need not be neighbours
-    k : how many ranks count
+    k : number of ranks that count
     relevant : least relevance that counts as relevant
-    empty : what a query without a relevant document counts as. ``"skip"`` leaves it out, since all rankings
+    empty : value of a query without a relevant document. ``"skip"`` leaves it out, since all rankings
         of it are equally good; a number between 0 and 1 stands in for its AP@k (LightGBM and XGBoost
         take 1, which flatters)
     sample_weight : (n_rows,) weight of each row's query, the same in all rows of a query
@@ -76,12 +77,13 @@ def ndcg_at(
     Parameters
     ----------
     y_true : (n_rows,) relevance of each document, numbers that are not negative
-    y_score : (n_rows,) what documents are ranked by, the highest first; equal scores come in random order
+    y_score : (n_rows,) scores of the documents, the highest is ranked first; equal scores come in random
+    order
     qid : (n_rows,) query of each document, as numbers or text; rows of a query need not be neighbours
-    k : how many ranks count
+    k : number of ranks that count
     gain : ``"exponential"`` for 2**relevance - 1, as is usual for graded relevance, ``"linear"`` for the
         relevance itself
-    empty : what a query counts as if no document has a gain. ``"skip"`` leaves it out, since all rankings of
+    empty : value of a query in which no document has a gain. ``"skip"`` leaves it out, since all rankings of
         it are equally good; a number between 0 and 1 stands in for its NDCG@k (scikit-learn takes 0; LightGBM
         and XGBoost take 1, which flatters)
     sample_weight : (n_rows,) weight of each row's query, the same in all rows of a query

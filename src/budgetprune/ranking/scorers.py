@@ -1,4 +1,4 @@
-"""Scorers that scikit-learn can choose models by, with query ids that reach them."""
+"""Ranking scorers for scikit-learn, with query ids through metadata routing."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def ndcg_scorer(
     return RankingScorer(ndcg_at, k=check_k(k), gain=check_gain(gain), empty=check_empty(empty))
 
 
-# scikit-learn's make_scorer would not do: what it makes refuses `qid` while metadata routing is off, and its
-# measure never learns which class a column of probabilities stands for.
+# scikit-learn's make_scorer cannot be used: its scorers refuse `qid` while metadata routing is off, and its
+# measures do not know the classes of the columns of probabilities.
 class RankingScorer:
     """Score a fitted model by how well it ranks the documents of each query.
 
@@ -81,8 +81,8 @@ class RankingScorer:
 
     def _routing(self, requests: Mapping[str, bool | str | None]) -> Any:
         routing = MetadataRequest(owner=repr(self))
-        for name, wish in requests.items():
-            routing.score.add_request(param=name, alias=wish)
+        for name, request in requests.items():
+            routing.score.add_request(param=name, alias=request)
         return routing
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from budgetprune.utils.jit import njit, prange
 
 Array = NDArray[np.float64]
 
-# Entries that are added up in one go; the order of what is added depends on nothing else.
+# Entries summed by one thread at a time; the order of summation depends on nothing else.
 CHUNK = 4096
 MAX_ROUNDS = 200
 # A direction is flat if A curves along it by less than this share of what its diagonal alone would. The
@@ -37,13 +37,13 @@ def conjugate_gradients(
 ) -> Array:
     """Solve ``A x = right`` to a residual of `accuracy` times the right side, for a positive semidefinite A.
 
-    Started at 0, every iterate points downhill, so any number of rounds gives a useful step. Directions that
-    are flat to rounding (a singular A) end the search, and so does a residual that diverges: the result is
-    finite whenever the input is.
+    Every iterate, started from 0, is a descent direction, so any number of rounds gives a useful step.
+    Directions that are flat to rounding (a singular A) end the search, and so does a residual that diverges:
+    the result is finite whenever the input is.
 
     Parameters
     ----------
-    multiply : takes x, and an array to put A x in
+    multiply : callable ``multiply(x, out)`` that writes A x into `out`
     right : array of any shape
     scale : diagonal of A, positive
     """
@@ -52,17 +52,17 @@ def conjugate_gradients(
     direction, image = inverse * residual, np.empty_like(right)
     flat = x.reshape(-1), residual.reshape(-1), direction.reshape(-1), image.reshape(-1), inverse.reshape(-1)
     goal = accuracy**2 * dot(right, right)
-    first = agreement = dot(residual, direction)
+    first = weighted_residual = dot(residual, direction)
     for n_rounds in range(MAX_ROUNDS):
         multiply(direction, image)
-        bend = dot(direction, image)
-        if not bend > FLAT * dot(direction, scale * direction):
+        curvature = dot(direction, image)
+        if not curvature > FLAT * dot(direction, scale * direction):
             return x if n_rounds else direction
-        square, new_agreement = advance(*flat, agreement / bend).sum(axis=0)
-        if square <= goal or not new_agreement <= DIVERGED * first:
+        square, new_residual = take_step(*flat, weighted_residual / curvature).sum(axis=0)
+        if square <= goal or not new_residual <= DIVERGED * first:
             break
-        turn(*flat, new_agreement / agreement)
-        agreement = new_agreement
+        next_direction(*flat, new_residual / weighted_residual)
+        weighted_residual = new_residual
     return x
 
 
@@ -80,26 +80,28 @@ def dot_by_chunk(a: Array, b: Array) -> Array:
 
 
 @njit(cache=True, parallel=True, fastmath={"reassoc"})
-def advance(
+def take_step(
     x: Array, residual: Array, direction: Array, image: Array, inverse: Array, length: float
 ) -> Array:
     """Take a step; return the squared residual after it, plain and as the preconditioner measures it."""
     part = np.empty(((x.size + CHUNK - 1) // CHUNK, 2))
     for chunk in prange(len(part)):
-        square, agreement = 0.0, 0.0
+        square, weighted_residual = 0.0, 0.0
         for j in range(chunk * CHUNK, min(x.size, (chunk + 1) * CHUNK)):
             x[j] += length * direction[j]
             left = residual[j] - length * image[j]
             residual[j] = left
             square += left * left
-            agreement += left * left * inverse[j]
+            weighted_residual += left * left * inverse[j]
         part[chunk, 0] = square
-        part[chunk, 1] = agreement
+        part[chunk, 1] = weighted_residual
     return part
 
 
 @njit(cache=True, parallel=True)
-def turn(x: Array, residual: Array, direction: Array, image: Array, inverse: Array, ratio: float) -> None:
-    """Choose the next direction."""
+def next_direction(
+    x: Array, residual: Array, direction: Array, image: Array, inverse: Array, ratio: float
+) -> None:
+    """Compute the next direction."""
     for j in prange(x.size):
         direction[j] = inverse[j] * residual[j] + ratio * direction[j]

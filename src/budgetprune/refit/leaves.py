@@ -41,7 +41,7 @@ class Leaves:
 
     @classmethod
     def of(cls, forest: Forest, stop_node: NDArray[np.int32]) -> Leaves:
-        """Number the leaves; `stop_node` says at which node each row stops in each tree."""
+        """Number the leaves; `stop_node` has the leaf node of each row in each tree."""
         node = np.flatnonzero(~forest.is_split)
         number = np.empty(forest.n_nodes, dtype=np.int32)
         number[node] = np.arange(node.size)
@@ -57,11 +57,11 @@ class Leaves:
         return int(self.stop.shape[1])
 
     def add_scores(self, contribution: Array, scores: Array) -> None:
-        """Add to each row's scores what contributions of the leaves add up to there (Z x)."""
+        """Add the contributions of its leaves to the scores of each row (Z x)."""
         add_scores(self.stop, contribution, self.forest.tree_output, scores, get_num_threads())
 
     def add_sums(self, amount: Array, sums: Array) -> None:
-        """Add to each leaf's sums what an amount of each row adds up to there (Z' r)."""
+        """Add the amounts of its rows to the sums of each leaf (Z' r)."""
         add_sums(self.stop, amount, self.forest.tree_output, sums)
 
     def scores(self, contribution: Array) -> Array:

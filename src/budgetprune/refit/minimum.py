@@ -7,7 +7,7 @@ from typing import NamedTuple
 from budgetprune.refit.conjugate import length
 from budgetprune.refit.leaves import Array, Leaves
 
-# A gradient this much shorter than what it is the sum of is hardly more than rounding errors.
+# A gradient this much shorter than the sum of its terms' lengths is mostly rounding error.
 CANCELLED = 1e-9
 
 
@@ -19,12 +19,12 @@ class Minimum(NamedTuple):
     n_steps: int
 
 
-def yardstick(leaves: Leaves, norm: float, pull: Array) -> float:
+def reference_norm(leaves: Leaves, norm: float, by_row: Array) -> float:
     """Reference gradient norm: that of the old values, unless these are optimal already.
 
     Parameters
     ----------
     norm : length of the gradient of the old values
-    pull : what each row adds to the gradient, of shape (n_rows, n_outputs)
+    by_row : term of each row in the gradient, of shape (n_rows, n_outputs)
     """
-    return max(norm, CANCELLED * length(leaves.sums(abs(pull)))) or 1.0
+    return max(norm, CANCELLED * length(leaves.sums(abs(by_row)))) or 1.0

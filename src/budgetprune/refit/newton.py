@@ -13,21 +13,21 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.losses import Array, Derivatives, Loss, find_loss
 from budgetprune.refit.conjugate import conjugate_gradients, dot, length
 from budgetprune.refit.leaves import Leaves
-from budgetprune.refit.minimum import Minimum, yardstick
+from budgetprune.refit.minimum import Minimum, reference_norm
 
-# A few steps are the rule; leaves whose rows are all on one side, without a ridge, take the most.
+# Usually a few steps suffice. Leaves whose rows have one class, without a ridge, take the most.
 MAX_STEPS = 100
-# A step need not be exact while the goal is far: its residual is at most this share of the gradient, and
-# falls with the gradient, so that the last steps are good ones (Eisenstat and Walker).
+# Steps far from the minimum need not be exact: the residual is at most this share of the gradient, and falls
+# with it, so that the last steps are accurate (Eisenstat and Walker).
 LOOSEST = 0.5
-# A step is shortened until the objective falls by this share of what its slope promises (Armijo).
+# A step is shortened until the objective decreases by this share of the predicted decrease (Armijo).
 SUFFICIENT = 1e-4
 MAX_HALVINGS = 40
-# Scores other than those of least squares are logarithms of something: no step moves one farther than this.
+# Except in least squares, scores are on a logarithmic scale: no step changes one by more than this.
 FARTHEST = 20.0
-# Objectives that differ by less, relative to all that they add up, may be equal but for rounding.
+# Relative rounding error of the objective.
 ROUNDING = 1e-14
-# Least diagonal entry of the Hessian, as a share of the greatest: a leaf may have no rows, and no ridge.
+# Smallest diagonal entry of the Hessian, as a share of the largest: a leaf may have no rows, and no ridge.
 FLATTEST = 1e-30
 
 
@@ -48,32 +48,32 @@ def minimise(
     converges from any start.
     """
     objective = Objective(leaves, find_loss(loss), target, weight, ridge)
-    nowhere = np.zeros_like(start)
-    value = objective.value(nowhere, leaves.score)
+    zero = np.zeros_like(start)
+    value = objective.value(zero, leaves.score)
     if not np.isfinite(value.total):
         raise InvalidInputError(
             f"the {loss} loss of these rows is too large to add up: the forest's scores go from "
             f"{leaves.score.min():g} to {leaves.score.max():g}, and y from {target.min():g} to "
-            f"{target.max():g}. Are these the rows it is made for?"
+            f"{target.max():g}. Use rows like those that the forest was trained on."
         )
-    old = here = objective.at(nowhere, leaves.score, value)
+    old = here = objective.at(zero, leaves.score, value)
     if start.any():
         scores = leaves.score + leaves.scores(start)
         value = objective.value(start, scores)
         if value.total <= old.value.total:
             here = objective.at(start, scores, value)
-    reference = yardstick(leaves, old.norm, weight[:, np.newaxis] * old.by_row.gradient)
+    reference = reference_norm(leaves, old.norm, weight[:, np.newaxis] * old.by_row.gradient)
     n_steps = 0
     while here.norm > tolerance * reference and n_steps < max_steps:
         new = objective.step(here, min(LOOSEST, np.sqrt(here.norm / reference)))
         if new is None or (new.norm >= here.norm and here.value.total - new.value.total <= here.value.noise):
-            break  # rounding is all that is left between here and the minimum
+            break  # the minimum is reached up to rounding
         here, n_steps = new, n_steps + 1
     return Minimum(leaves.value + leaves.forest.divisor * here.shift, here.norm / reference, n_steps)
 
 
 class Value(NamedTuple):
-    """Value of the objective, and how much of it may be rounding."""
+    """Value of the objective, and a bound of its rounding error."""
 
     total: float
     noise: float
@@ -102,7 +102,7 @@ class Objective:
     ridge: float
 
     def value(self, shift: Array, scores: Array) -> Value:
-        """Add up, wherever a step may have led: the value may be infinite, or NaN."""
+        """Compute the objective, which may be infinite or NaN after a long step."""
         with np.errstate(over="ignore", invalid="ignore"):
             by_row = self.loss.value(scores, self.target)
             penalty = 0.5 * self.ridge * dot(shift, shift)
@@ -130,7 +130,7 @@ class Objective:
         return None
 
     def diagonal(self, by_row: Derivatives) -> Array:
-        """Diagonal of the Hessian, a little above 0 at least."""
+        """Diagonal of the Hessian, slightly above 0 at least."""
         diagonal = self.leaves.sums(self.weight[:, np.newaxis] * by_row.curvature) + self.ridge
         return np.maximum(diagonal, FLATTEST * (diagonal.max() or 1.0))
 

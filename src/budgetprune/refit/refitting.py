@@ -36,7 +36,7 @@ class Refit:
     ----------
     forest : Forest
     kind, ridge
-        What was asked for.
+        The arguments of `refit`.
     gradient_norm : float
         Length of the gradient that is left, as a share of the one at the old values. (For ``"squared"``
         classification, of the step that the constraints allow.)
@@ -89,17 +89,17 @@ def refit(
     X, y : array-like
         Rows and their labels or targets.
     kind : {"squared", "softmax", "own"}
-        ``"squared"``: least squares; a classifier's values stay probabilities, so the way back to
-        scikit-learn stays open. ``"softmax"``: values become logarithms of probabilities, and the
-        log-likelihood of the softmax of their mean is made great. ``"own"``: the loss that a boosted
+        ``"squared"``: least squares; a classifier's values stay probabilities, so that the forest can be
+        exported to scikit-learn. ``"softmax"``: values become logarithms of probabilities, and the
+        log-likelihood of the softmax of their mean is maximised. ``"own"``: the loss that a boosted
         ensemble was trained with.
     ridge : float
-        In units of rows: a leaf with that many rows goes about half of the way that its rows ask for.
+        In units of rows: a leaf with that many rows moves about half as far as without a ridge.
     sample_weight : array-like, optional
         Only ratios matter: rows that count at all have an average weight of 1. The class weights that a
         model was trained with are multiplied into it.
     tolerance : float
-        When to stop: see `Refit.gradient_norm`. Warns where that is not reached.
+        Stop at this `Refit.gradient_norm`. If it is not reached, a `ConvergenceWarning` is issued.
     """
     check_kind(forest, kind)
     whole = Pruning(forest, forest.is_split, np.nan, np.nan, np.nan)
@@ -107,7 +107,7 @@ def refit(
     if not found.converged:
         warnings.warn(
             f"the refit ended after {found.n_steps} steps with a gradient of {found.gradient_norm:.1e}, not "
-            f"{tolerance:.1e}, of the first one. A greater ridge makes it easier.",
+            f"{tolerance:.1e}, of the first one; use a larger ridge or tolerance.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -123,13 +123,13 @@ def refit_pruning(
     start: NDArray[np.float64] | None = None,
     tolerance: float = TOLERANCE,
 ) -> Refit:
-    """Refit the leaves that a pruning leaves, on rows that were routed before; see `refit`.
+    """Refit the leaves of a pruned forest, on rows that are routed already; see `refit`.
 
     Parameters
     ----------
     start : array of shape (n_nodes, n_values), optional
-        `Refit.shift` of the same pruning with another ridge: the answer is the same to the tolerance, and
-        found sooner.
+        `Refit.shift` of the same pruning with another ridge, as a warm start: the result is the same up to
+        the tolerance.
     """
     ridge, tolerance = at_least_zero(ridge, "ridge"), at_least_zero(tolerance, "tolerance")
     forest = pruning.forest
@@ -154,7 +154,7 @@ def refit_pruning(
 
 def with_mean_1(weight: Array) -> Array:
     """Scale weights so that rows that count at all have an average weight of 1."""
-    share = weight / weight.max()  # of any size, where sums of the weights themselves might vanish
+    share = weight / weight.max()  # sums of tiny weights might underflow
     return np.asarray(share * (np.count_nonzero(share) / share.sum()))
 
 
@@ -188,7 +188,7 @@ def _refitted(
     stopped = np.zeros(forest.n_nodes)
     stopped[leaves.node] = leaves.weights(weight)
     return Refit(
-        # What was recorded about the old values says nothing about the new ones.
+        # Variances and gains of the old values do not hold for the new ones.
         forest=replace(
             forest, value=mean_of_leaves(forest.right, value, stopped), variance=None, split_gain=None
         ),

@@ -39,7 +39,7 @@ class Sample:
 
     @classmethod
     def of(cls, forest: Forest, X: Any, y: Any, sample_weight: Any = None) -> Sample:
-        """Check labels and weights, and send the rows down the trees."""
+        """Validate labels and weights, and route the rows through the trees."""
         stop = np.ascontiguousarray(forest.apply(X).T)
         target, weight = Labels(y, sample_weight, "y", "sample_weight").check(forest, stop.shape[1])
         check_for_loss(forest.loss, target, weight, "y")
@@ -50,7 +50,7 @@ class Sample:
         return int(self.target.size)
 
     def take(self, rows: NDArray[np.integer]) -> Sample:
-        """Only some of the rows."""
+        """Select rows."""
         return replace(
             self,
             stop=np.ascontiguousarray(self.stop[:, rows]),
@@ -59,7 +59,7 @@ class Sample:
         )
 
     def __add__(self, other: Sample) -> Sample:
-        """Rows of both."""
+        """Concatenate two samples of the same forest."""
         self._check_same_trees(other.forest)
         return replace(
             self,
@@ -78,7 +78,7 @@ class Sample:
     def _check_same_trees(self, forest: Forest) -> None:
         if forest is not self.forest and not np.array_equal(forest.right, self.forest.right):
             raise InvalidInputError(
-                f"these rows were sent down the trees of {self.forest}, not of {forest}; "
+                f"these rows were routed through the trees of {self.forest}, not of {forest}; "
                 "make a Sample of the forest that is pruned."
             )
 
@@ -87,7 +87,7 @@ class Sample:
 def last_node_left(
     keep: NDArray[np.bool_], parent: NDArray[np.int32]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """Mask of the nodes that a pruning leaves, and for each node the last of them on the way to it."""
+    """Mask of the nodes left by a pruning, and for each node the last of them on its path."""
     stays = np.empty(keep.size, dtype=np.bool_)
     last = np.empty(keep.size, dtype=np.int32)
     for h in range(keep.size):  # parents come before their children

@@ -1,8 +1,8 @@
 """Least squares in probability space: the values of every leaf stay probabilities of the classes.
 
-Leaves of one tree share no rows, so given the other trees each leaf has a problem of its own, whose Hessian
-is a multiple of the identity: its solution over the simplex is the projection of its solution without. Going
-from tree to tree (block coordinate descent, with one minimiser per block) converges to the joint optimum.
+Leaves of one tree share no rows, so given the other trees each leaf has a separate problem. Its Hessian is a
+multiple of the identity, so its solution over the simplex is the projection of the unconstrained solution.
+Solving tree after tree (block coordinate descent) converges to the joint optimum.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.refit.leaves import Array, Leaves
-from budgetprune.refit.minimum import Minimum, yardstick
+from budgetprune.refit.minimum import Minimum, reference_norm
 from budgetprune.utils.jit import njit, prange
 
 MAX_SWEEPS = 500
-# Leaves that a thread solves in one go.
+# Leaves that a thread solves at a time.
 CHUNK = 64
 
 
@@ -49,9 +49,9 @@ def minimise_on_simplex(
     value, residual = old.copy(), -leaves.score
     residual[np.arange(leaves.n_rows), target] += 1.0
     norm = run(measure_trees, value, residual)
-    reference = yardstick(leaves, norm, weight[:, np.newaxis] * residual)
+    reference = reference_norm(leaves, norm, weight[:, np.newaxis] * residual)
     if start.any():
-        value = np.maximum(old + divisor * start, 0.0)  # differences lose the last bits
+        value = np.maximum(old + divisor * start, 0.0)  # rounding may make it negative
         residual -= leaves.scores(start)
         norm = run(measure_trees, value, residual)
     n_steps = 0
@@ -117,10 +117,10 @@ def rows_by_leaf(
 def project(point: Array) -> None:
     """Move a point to the nearest one whose entries are at least 0 and add up to 1.
 
-    All entries that stay above 0 lose the same. Start with all of them, and leave out what falls to 0 until
-    nothing does (Michelot 1986).
+    The same amount is subtracted from all entries that stay positive. Entries that would become negative are
+    left out until there are none (Michelot 1986).
     """
-    point -= point.max()  # the nearest point is the same, and the greatest entry stays above 0 for certain
+    point -= point.max()  # the projection is the same, and the largest entry stays positive in any rounding
     n_before, n_left = point.size + 1, point.size
     excess = (point.sum() - 1.0) / n_left
     while n_left < n_before:

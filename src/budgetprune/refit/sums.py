@@ -1,8 +1,8 @@
 """Kernels that sum leaves over each row (Z x) and rows over each leaf (Z' r).
 
-These are the two halves of every gradient: if Z is the matrix of "row i stops at leaf l", scores are Z x, and
-gradients are Z' r. Z is never built; `stop[t, i]` says where row i stops in tree t. Both kernels *add to* an
-array that is there already: a base score, a ridge term, or zeros; so it can be used again and again.
+Every gradient needs both: if Z is the matrix of "row i stops at leaf l", scores are Z x, and
+gradients are Z' r. Z is never built; `stop[t, i]` is the leaf of row i in tree t. Both kernels *add to* an
+existing array (a base score, a ridge term, or zeros), so that no memory is allocated per step.
 """
 
 from __future__ import annotations

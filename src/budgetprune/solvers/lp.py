@@ -1,4 +1,4 @@
-"""`lp`: the paper's program (IP), relaxed and handed to a general-purpose solver. For reference and tests."""
+"""`lp`: the linear relaxation of the paper's program (IP), solved by HiGHS. For reference and tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from budgetprune.solvers.incidences import incidence_rows, incidence_uses
 MAX_INCIDENCES = 2_000_000
 # How far from 0 and 1 a vertex may be, by rounding.
 INTEGRALITY = 1e-6
-# The smallest that HiGHS accepts. What one split gains can be far below its default.
+# The smallest that HiGHS accepts. The gain of one split can be far below its default.
 TOLERANCE = 1e-10
 
 
@@ -73,14 +73,14 @@ def solve(problem: PruningProblem, lam: float, *, time_limit: float = np.inf) ->
     problem : PruningProblem
     lam : float
     time_limit : float
-        Seconds that HiGHS may take; if it needs more, that is a `SolverError`.
+        Time limit of HiGHS in seconds; beyond it, a `SolverError` is raised.
 
     Returns
     -------
     pruning : Pruning
         Its `dual` proves that it is optimal.
     """
-    problem.objective(np.zeros_like(problem.unpruned), lam)  # refuses what is no price
+    problem.objective(np.zeros_like(problem.unpruned), lam)  # raises if lam is invalid
     if not time_limit > 0:
         raise InvalidInputError(f"time_limit must be a positive number of seconds, not {time_limit!r}.")
     if problem.n_incidences > MAX_INCIDENCES:
@@ -133,7 +133,7 @@ def feature_usage(problem: PruningProblem, above: sparse.csr_array) -> sparse.cs
 
 
 def global_usage(pair: NDArray[np.int64], n_pairs: int) -> sparse.csr_array:
-    """w^(t)_ki - w_ki is at most 0: what one tree acquires is acquired."""
+    """w^(t)_ki - w_ki is at most 0: a source that one tree acquires is acquired."""
     incidence = np.arange(pair.size)
     w = sparse.csr_array((np.ones(pair.size), (incidence, pair)), shape=(pair.size, n_pairs))
     return sparse.csr_array(sparse.hstack([sparse.eye_array(pair.size), -w]))

@@ -18,11 +18,11 @@ from budgetprune.problem.pruning import Pruning
 from budgetprune.solvers import primal_dual_kernels as kernels
 from budgetprune.solvers.incidences import first_rows
 
-# What a use adds to its potential in one iteration if its split is sure to stay, before any stall.
+# Increase of a use's potential in one iteration if its split stays for certain, before any stall.
 STEP = 3.0
-# The newest usage counts for at least this much in the average over iterations.
+# Least weight of the newest usage in the average over iterations.
 NEWEST = 0.1
-# So many iterations without a better bound are a stall, after which steps are shorter and usage is harder.
+# Iterations without a better bound that count as a stall. Then steps get shorter, and the minima less soft.
 PATIENCE = 3
 
 
@@ -34,9 +34,9 @@ class PrimalDualReport:
     ----------
     iterations : int
     converged : bool
-        Whether the gap that was asked for has been reached.
+        Whether the requested gap was reached.
     gap : float
-        The gap that has been reached.
+        The gap at the end.
     objective, bound : float64 arrays of shape (iterations,)
         The best ones so far, after each iteration.
     """
@@ -58,9 +58,10 @@ def solve(
 ) -> Pruning:
     """Find a pruning that is provably good, by iterations that decompose by tree.
 
-    The trees that use a source for a row share its price: beta says who pays how much. Given beta, each tree
-    prunes itself, and what the trees lose and pay together is a lower bound on every pruning's objective.
-    Trees that use a source more than others pay more for it in the next iteration.
+    The trees that use a source for a row share its price: beta is the share of each tree. Given beta, each
+    tree is pruned on its own, and the sum of their errors and payments is a lower bound of the objective of
+    every pruning. In the next iteration, trees pay more for the sources that they use more than other trees
+    do.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def solve(
         Stop when objective and bound differ by at most this, relative to the objective of the forest that is
         pruned to its roots (`PruningProblem.scale`).
     max_iterations : int
-        Stop then anyway, with a `ConvergenceWarning`.
+        Stop after this many, with a `ConvergenceWarning`.
     verbose : bool
         Show a progress bar.
 
@@ -105,15 +106,15 @@ def solve(
     objective, bound = [], []
     with tqdm(total=max_iterations, disable=not verbose, desc="primal-dual", unit="iteration") as progress:
         while True:
-            search.share()
-            search.prune()
+            search.share_prices()
+            search.prune_trees()
             objective.append(search.objective)
             bound.append(search.bound)
             progress.update()
             progress.set_postfix(gap=f"{search.gap:.2%}", refresh=False)
             if search.gap <= gap or len(bound) == max_iterations:
                 break
-            search.revise()
+            search.update_potentials()
     report = PrimalDualReport(len(bound), search.gap <= gap, search.gap, np.array(objective), np.array(bound))
     if not report.converged:
         warnings.warn(
@@ -154,39 +155,41 @@ class _Search:
         kernels.write_shares(self._uses, _weights(self._best_potential), first, beta)
         return beta
 
-    def share(self) -> None:
-        """Share the prices; on the way, find the best of the prunings that the last usage suggests."""
+    def share_prices(self) -> None:
+        """Share the prices, and evaluate the prunings given by thresholds on the last usage."""
         level = np.ceil(kernels.N_LEVELS * self._usage).astype(np.int16)
-        self._paid, bill = kernels.share_prices(self._uses, _weights(self._potential), level[self._node])
+        self._paid, cost_by_level = kernels.share_prices(
+            self._uses, _weights(self._potential), level[self._node]
+        )
         saved = self._problem.gain - self._computation
-        loss = bill.sum(axis=0) - np.bincount(level, saved, minlength=kernels.N_LEVELS + 1)
-        from_top = np.cumsum(loss[:0:-1])  # of the highest level, the highest two, and so on
+        loss = cost_by_level.sum(axis=0) - np.bincount(level, saved, minlength=kernels.N_LEVELS + 1)
+        from_top = np.cumsum(loss[:0:-1])  # losses of the highest level, the highest two, and so on
         best = int(np.argmin(from_top))
-        self._offer(level >= kernels.N_LEVELS - best, self._at_roots + float(from_top[best]))
+        self._keep_better(level >= kernels.N_LEVELS - best, self._at_roots + float(from_top[best]))
 
-    def prune(self) -> None:
-        """Let every tree prune itself at what it pays (step 2 of Algorithm 1): a bound, and new usage."""
+    def prune_trees(self) -> None:
+        """Prune every tree on its own, given its payments (step 2 of Algorithm 1): a bound, and new usage."""
         charge = self._computation + np.bincount(self._node, self._paid, minlength=self._usage.size)
         temperature = min(self.gap, 1.0) / (1 + self._stalls) * self._at_stake
-        value, keep, chance = self._prune_trees(charge, temperature)
+        value, keep, probability = self._prune_trees(charge, temperature)
         bound = float(value[self._problem.forest.tree_start[:-1]].sum())
         self._waiting += 1
         if bound > self.bound:
             self.bound, self._best_potential, self._waiting = bound, self._potential, 0
-        if self._age == 0:  # best at once if the trees have nothing to share
-            self._offer(keep, self._problem.objective(keep, self._lam))
+        if self._age == 0:  # optimal already if the trees share no source
+            self._keep_better(keep, self._problem.objective(keep, self._lam))
         self._age += 1
         # Both terms fall along each path, and so does their rounded sum: levels make prunings.
         newest = max(NEWEST, 2 / (self._age + 1))
-        self._usage = (1 - newest) * self._usage + newest * chance
+        self._usage = (1 - newest) * self._usage + newest * probability
 
-    def revise(self) -> None:
-        """Let trees that use a pair more pay more for it (step 3)."""
+    def update_potentials(self) -> None:
+        """Raise the payments of trees that use a pair more than others (step 3)."""
         if self._waiting == PATIENCE:
             self._waiting, self._stalls = 0, self._stalls + 1
         self._potential = self._potential + STEP / (1 + self._stalls) * self._usage[self._node]
 
-    def _offer(self, keep: NDArray[np.bool_], objective: float) -> None:
+    def _keep_better(self, keep: NDArray[np.bool_], objective: float) -> None:
         if objective < self.objective:
             self.keep, self.objective = keep, objective
 
@@ -209,7 +212,7 @@ def _weights(potential: NDArray[np.float64]) -> NDArray[np.float64]:
 def _list_uses(
     problem: PruningProblem, lam: float, at_stake: NDArray[np.float64]
 ) -> tuple[kernels.Uses, NDArray[np.int64]]:
-    """List the uses source by source; those of splits that go even for free pay nothing, and are left out.
+    """List the uses source by source, without those of splits that are pruned even if free.
 
     Returns
     -------
@@ -221,14 +224,14 @@ def _list_uses(
     use = use[np.argsort(problem.use_source[use], kind="stable")]
     source, size = problem.use_source[use], np.diff(problem.use_start)[use]
     start = first_rows(problem)[use]
-    # Deal the sources out to the threads, busiest first, in turns: 0 1 1 0 0 1 1 0 ...
+    # Assign the sources to the threads, busiest first, in alternating order: 0 1 1 0 0 1 1 0 ...
     busiest = np.argsort(-np.bincount(source, size, minlength=n_sources), kind="stable")
     n_threads = get_num_threads()
     round_, thread = np.divmod(np.arange(n_sources), n_threads)
     thread = np.where(round_ % 2, n_threads - 1 - thread, thread)
     uses = kernels.Uses(
         source_start=np.searchsorted(source, np.arange(n_sources + 1)),
-        turn=busiest[np.argsort(thread, kind="stable")],
+        schedule=busiest[np.argsort(thread, kind="stable")],
         start=start,
         stop=start + size,
         rows=problem.order.ravel().view(np.uint32),

@@ -18,25 +18,25 @@ N_LEVELS = 256
 
 
 class Uses(NamedTuple):
-    """The first uses that matter, source by source. What joins a source and a row in them is a *pair*.
+    """Relevant first uses, source by source. A source and a row form a *pair*.
 
     Attributes
     ----------
     source_start : int64 array of shape (n_sources + 1,)
         Source s is needed by the uses from ``source_start[s]`` to ``source_start[s + 1]``.
-    turn : int64 array of shape (n_sources,)
+    schedule : int64 array of shape (n_sources,)
         The sources in an order that gives contiguous parts of it about the same work.
     start, stop : int64 arrays of shape (n_uses,)
         Use k is by the rows ``rows[start[k]:stop[k]]``.
     rows : uint32 array of shape (n_trees * n_rows,)
-        Unsigned, because looking for negative indices takes a fifth of the time.
+        Unsigned, because a check for negative indices takes a fifth of the time.
     price : float64 array of shape (n_sources,)
         lambda times the price of the source. A pair's price is that times the weight of its row.
     row_weight : float64 array of shape (n_rows,)
     """
 
     source_start: NDArray[np.int64]
-    turn: NDArray[np.int64]
+    schedule: NDArray[np.int64]
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
     rows: NDArray[np.uint32]
@@ -44,7 +44,7 @@ class Uses(NamedTuple):
     row_weight: NDArray[np.float64]
 
 
-# --- Trees, given what they pay -----------------------------------------------------------------------------
+# --- Pruning of trees, given their payments -----------------------------------------------------------------
 
 
 @njit(cache=True)
@@ -58,18 +58,18 @@ def prune_tree(
     temperature: NDArray[np.float64],
     value: NDArray[np.float64],
     keep: NDArray[np.bool_],
-    chance: NDArray[np.float64],
+    probability: NDArray[np.float64],
 ) -> None:
-    """Find the best pruning of one tree, and how likely each split is to stay if the tree may err a little.
+    """Find the best pruning of one tree, and the probability of each split under soft minima.
 
     The paper's shortest path is the recursion ``V(h) = min(error[h], charge[h] + V(left) + V(right))``. With
-    soft minima, a split stays with a chance that depends smoothly on what the tree is charged: the derivative
-    of the soft V(root) by ``charge[h]``.
+    soft minima, a split is kept with a probability that depends smoothly on the charges: the derivative of
+    the soft V(root) by ``charge[h]``.
     """
     soft = np.empty(end - root)
     for h in range(end - 1, root - 1, -1):  # pre-order backwards: children first
         value[h] = soft[h - root] = error[h]
-        keep[h], chance[h] = False, 0.0
+        keep[h], probability[h] = False, 0.0
         if right[h] < 0:
             continue
         split = charge[h] + value[h + 1] + value[right[h]]
@@ -78,14 +78,14 @@ def prune_tree(
         if temperature[h] > 0:
             soft_split = charge[h] + soft[h + 1 - root] + soft[right[h] - root]
             odds = np.exp(-abs(error[h] - soft_split) / temperature[h])  # of the worse choice
-            chance[h] = (1.0 if soft_split < error[h] else odds) / (1.0 + odds)
+            probability[h] = (1.0 if soft_split < error[h] else odds) / (1.0 + odds)
             soft[h - root] = min(error[h], soft_split) - temperature[h] * np.log1p(odds)
         else:
-            # Where nothing is at stake, no split stays, however soft the minima below it are.
-            soft[h - root], chance[h] = value[h], 1.0 if keep[h] else 0.0
+            # Without a possible gain, no split is kept, however soft the minima below it are.
+            soft[h - root], probability[h] = value[h], 1.0 if keep[h] else 0.0
     for h in range(root + 1, end):
         keep[h] &= keep[parent[h]]
-        chance[h] *= chance[parent[h]]
+        probability[h] *= probability[parent[h]]
 
 
 @njit(cache=True, parallel=True)
@@ -97,8 +97,12 @@ def prune_trees(
     charge: NDArray[np.float64],
     temperature: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
-    """Prune every tree on its own: V, the mask of the splits that stay, and the chance of each to stay."""
-    value, keep, chance = np.empty(error.size), np.empty(error.size, dtype=np.bool_), np.empty(error.size)
+    """Prune every tree on its own: V, the mask of the kept splits, and the probability of each split."""
+    value, keep, probability = (
+        np.empty(error.size),
+        np.empty(error.size, dtype=np.bool_),
+        np.empty(error.size),
+    )
     for t in prange(tree_start.size - 1):
         prune_tree(
             tree_start[t],
@@ -110,19 +114,23 @@ def prune_trees(
             temperature,
             value,
             keep,
-            chance,
+            probability,
         )
-    return value, keep, chance
+    return value, keep, probability
 
 
-# --- Prices, given how trees weigh --------------------------------------------------------------------------
+# --- Sharing of prices, given the weights of the uses -------------------------------------------------------
 
 
 @njit(cache=True)
 def price_per_weight(
-    s: int, uses: Uses, weight: NDArray[np.float64], level: NDArray[np.int16], bill: NDArray[np.float64]
+    s: int,
+    uses: Uses,
+    weight: NDArray[np.float64],
+    level: NDArray[np.int16],
+    cost_by_level: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Payment per unit of weight for each row's pair with source s, and the bill of all levels."""
+    """Payment per unit of weight for each row's pair with source s; also add to the costs by level."""
     n_rows = uses.row_weight.size
     total, highest = np.zeros(n_rows), np.zeros(n_rows, dtype=np.int16)
     for k in range(uses.source_start[s], uses.source_start[s + 1]):
@@ -132,7 +140,7 @@ def price_per_weight(
             highest[i] = max(highest[i], level[k])
     for i in range(n_rows):
         price = uses.price[s] * uses.row_weight[i]
-        bill[highest[i]] += price
+        cost_by_level[highest[i]] += price
         total[i] = price / total[i] if total[i] > 0 else 0.0
     return total
 
@@ -144,10 +152,10 @@ def share_source(
     weight: NDArray[np.float64],
     level: NDArray[np.int16],
     paid: NDArray[np.float64],
-    bill: NDArray[np.float64],
+    cost_by_level: NDArray[np.float64],
 ) -> None:
     """Share the price of source s."""
-    rate = price_per_weight(s, uses, weight, level, bill)
+    rate = price_per_weight(s, uses, weight, level, cost_by_level)
     for k in range(uses.source_start[s], uses.source_start[s + 1]):
         total_rate = 0.0
         for a in range(uses.start[k], uses.stop[k]):
@@ -164,15 +172,15 @@ def share_prices(
     Returns
     -------
     paid : of shape (n_uses,)
-        What all rows of a use pay together there (the sum of beta over the use).
-    bill : of shape (n_sources, N_LEVELS + 1)
+        Total payment of each use (the sum of beta over its rows).
+    cost_by_level : of shape (n_sources, N_LEVELS + 1)
         Price of the pairs whose highest level is this.
     """
-    paid, bill = np.empty(weight.size), np.zeros((uses.price.size, N_LEVELS + 1))
-    for j in prange(uses.turn.size):
-        s = uses.turn[j]
-        share_source(s, uses, weight, level, paid, bill[s])
-    return paid, bill
+    paid, cost_by_level = np.empty(weight.size), np.zeros((uses.price.size, N_LEVELS + 1))
+    for j in prange(uses.schedule.size):
+        s = uses.schedule[j]
+        share_source(s, uses, weight, level, paid, cost_by_level[s])
+    return paid, cost_by_level
 
 
 @njit(cache=True, parallel=True)
@@ -181,8 +189,8 @@ def write_shares(
 ) -> None:
     """Write each row's share at each use into `beta`, for use k from ``incidence[k]`` on."""
     level = np.zeros(weight.size, dtype=np.int16)
-    for j in prange(uses.turn.size):
-        s = uses.turn[j]
+    for j in prange(uses.schedule.size):
+        s = uses.schedule[j]
         rate = price_per_weight(s, uses, weight, level, np.zeros(N_LEVELS + 1))
         for k in range(uses.source_start[s], uses.source_start[s + 1]):
             for q in range(uses.stop[k] - uses.start[k]):

@@ -25,7 +25,7 @@ __all__ = ["path", "solve"]
 def solve(problem: PruningProblem, lam: float, *, verbose: bool = False) -> Pruning:
     """Find the best pruning for one `lam`, with a dual solution that proves it.
 
-    Of several best ones, the smallest.
+    If several are optimal, the smallest one.
     """
     lam = at_least_zero(lam, "lam")
     closure, net, levels = _run(problem, on_grid(np.array([lam])), verbose)
@@ -42,25 +42,25 @@ def path(
     certify: bool = False,
     verbose: bool = False,
 ) -> PruningPath:
-    """Find the best prunings for all `lam`, or for those that are asked for.
+    """Find the best prunings for all `lam`, or for some.
 
     Parameters
     ----------
     lams : array-like, optional
         Only these are solved for.
     budgets : array-like, optional
-        Only the points next to these average costs are looked for: those that ``path.at(budget=)`` would pick
-        from the complete path, and the next more expensive ones.
+        Only the points next to these average costs are computed: those that ``path.at(budget=)`` selects from
+        the complete path, and the next more expensive ones.
     resolution : float, optional
-        Neighbouring points may differ by this much in cost: breakpoints that lie closer together are not told
-        apart. Without any of these, the path is complete.
+        Neighbouring points may differ by this much in cost: breakpoints that lie closer together are merged.
+        Without any of these three, the path is complete.
     certify : bool
-        Prove every point. One flow proves all points of a complete path, so that is what is computed then;
-        `lams`, `budgets` and `resolution` choose among its points.
+        Compute a lower bound for every point. One flow proves all points of a complete path, so that path is
+        computed; `lams`, `budgets` and `resolution` select some of its points.
     verbose : bool
         Show progress.
     """
-    if sum(wish is not None for wish in (lams, budgets, resolution)) > 1:
+    if sum(option is not None for option in (lams, budgets, resolution)) > 1:
         raise InvalidInputError("give only one of lams, budgets and resolution.")
     grid = None if lams is None else np.unique(all_at_least_zero(lams, "lam"))
     if grid is not None and not grid.size:
@@ -74,9 +74,9 @@ def path(
         return _certified_path(problem, grid, wanted, resolution, verbose)
     choose = at_density if grid is None else on_grid(grid)
     if wanted is not None:
-        choose = next_to(wanted)
+        choose = around_budgets(wanted)
     if resolution is not None:
-        choose = down_to(resolution)
+        choose = to_resolution(resolution)
     closure, _, levels = _run(problem, choose, verbose)
     critical = node_levels(problem, closure, levels.critical)
     if resolution is not None or wanted is not None:
@@ -91,7 +91,7 @@ def _certified_path(
     resolution: float | None,
     verbose: bool,
 ) -> PruningPath:
-    """Compute a complete path, and a bound for each of the points that are asked for."""
+    """Compute a complete path, and a bound for each of the selected points."""
     closure, net, levels = _run(problem, at_density, verbose)
     critical = node_levels(problem, closure, levels.critical)
     is_complete = grid is None and budgets is None and resolution is None
@@ -99,7 +99,7 @@ def _certified_path(
         grid = breakpoints(critical)
     if resolution is not None:
         _, cost, _ = problem.trade_off(critical, grid)
-        grid = grid[stepping_stones(cost, resolution)]
+        grid = grid[thin_points(cost, resolution)]
     if budgets is not None:
         _, cost, _ = problem.trade_off(critical, grid)
         within = np.searchsorted(-cost, -budgets * (1 + ROUNDING))
@@ -121,12 +121,12 @@ def _run(problem: PruningProblem, choose: Choice, verbose: bool) -> tuple[Closur
 
 
 def where_changed(critical: NDArray[np.float64], lams: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of growing lambdas with the same pruning, only the first."""
+    """Keep the first of several increasing lambdas with the same pruning."""
     n_pruned = np.searchsorted(np.sort(critical), lams, side="right")
     return lams[np.unique(n_pruned, return_index=True)[1]]
 
 
-def stepping_stones(cost: NDArray[np.float64], resolution: float) -> list[int]:
+def thin_points(cost: NDArray[np.float64], resolution: float) -> list[int]:
     """Points of a path such that costs fall by at most `resolution`, unless one breakpoint does."""
     chosen = [0]
     while chosen[-1] + 1 < len(cost):
@@ -135,11 +135,11 @@ def stepping_stones(cost: NDArray[np.float64], resolution: float) -> list[int]:
     return chosen
 
 
-# --- Which level of a slice to test next --------------------------------------------------------------------
+# --- Choice of the next level to test in a slice ------------------------------------------------------------
 
 
 def on_grid(grid: NDArray[np.float64]) -> Choice:
-    """Ask for what happens at the levels of a grid."""
+    """Test the levels of a grid."""
 
     def choose(gain: float, cost: float, low: float, high: float, spent: float) -> float | None:
         first, last = np.searchsorted(grid, low, side="right"), np.searchsorted(grid, high)
@@ -148,8 +148,8 @@ def on_grid(grid: NDArray[np.float64]) -> Choice:
     return choose
 
 
-def down_to(resolution: float) -> Choice:
-    """Ask for every breakpoint, but do not take slices apart that cost no more than `resolution`."""
+def to_resolution(resolution: float) -> Choice:
+    """Find every breakpoint, but do not divide slices that cost no more than `resolution`."""
 
     def choose(gain: float, cost: float, low: float, high: float, spent: float) -> float | None:
         return None if cost <= resolution and high < np.inf else at_density(gain, cost, low, high)
@@ -157,8 +157,8 @@ def down_to(resolution: float) -> Choice:
     return choose
 
 
-def next_to(budgets: NDArray[np.float64]) -> Choice:
-    """Ask for the breakpoints on both sides of each budget, and take nothing else apart."""
+def around_budgets(budgets: NDArray[np.float64]) -> Choice:
+    """Find the breakpoints on both sides of each budget; divide no other slices."""
 
     def choose(gain: float, cost: float, low: float, high: float, spent: float) -> float | None:
         is_divided = ((spent < budgets) & (budgets * (1 + ROUNDING) < spent + cost)).any()

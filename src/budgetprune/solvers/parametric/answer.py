@@ -26,24 +26,24 @@ def node_levels(
     problem: PruningProblem, closure: Closure, of_block: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Critical lambda of every node, from the critical levels of the blocks."""
-    # Two more entries, so that NEVER and ALWAYS, which are negative, find theirs.
+    # Two more entries for NEVER and ALWAYS, which are negative indices.
     levels = np.concatenate([of_block, [0.0, 0.0]])
     levels[ALWAYS], levels[NEVER] = np.inf, 0.0
     critical = levels[closure.block_of]
     forest = problem.forest
     neutral = forest.is_split & ~closure.is_paid & (closure.node_gain == 0)
-    settle_neutral(forest.left, forest.right, neutral, critical)
+    resolve_neutral(forest.left, forest.right, neutral, critical)
     return critical
 
 
 @njit(cache=True)
-def settle_neutral(
+def resolve_neutral(
     left: NDArray[np.int32],
     right: NDArray[np.int32],
     neutral: NDArray[np.bool_],
     critical: NDArray[np.float64],
 ) -> None:
-    """Keep a split that neither costs nor gains anything only for what is below it."""
+    """Keep a split without cost and gain only as long as a split below it is kept."""
     for h in range(left.size - 1, -1, -1):
         if neutral[h]:
             critical[h] = max(critical[left[h]], critical[right[h]])
@@ -80,7 +80,7 @@ def scatter_flow(
     to_pair: NDArray[np.int64],
     beta: NDArray[np.float64],
 ) -> None:
-    """Look up the flow of every incidence; arcs that were dropped carry none. `to_pair` is all zeros."""
+    """Look up the flow of every incidence; removed arcs carry none. `to_pair` is all zeros."""
     for b in range(uses.tree.size):
         rows = uses.order[uses.tree[b]]
         for a in range(arc_start[b], arc_stop[b]):

@@ -1,13 +1,13 @@
 """Push-relabel on blocks: move excess towards the sink, in first-in, first-out order.
 
-A pair never holds anything. What a block sends to a full pair pushes out as much of another block's flow, so
-one step crosses two arcs:
+A pair has no excess of its own. Flow that a block sends to a full pair displaces as much flow of another
+block, so one step crosses two arcs:
 
     u --> pair            u --> pair
-           |       =>            |     and what v sent there waits in v again
+           |       =>            |     and the displaced flow is excess of v again
     v --> pair --> sink   v      sink
 
-Blocks wait in a queue, so that what arrives at one from several sides goes on from there together.
+Blocks wait in a queue, so that flow that arrives at one from several others moves on together.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from budgetprune.solvers.parametric.network import (
     ARC,
     BLOCK,
-    PLENTY,
     START,
     SUPPLIER_STOP,
+    UNBOUNDED,
     UNREACHED,
     IntArray,
     Network,
@@ -30,10 +30,10 @@ from budgetprune.utils.jit import njit
 
 @njit(cache=True)
 def set_level(net: Network, pairs: NDArray[np.int32], level: float) -> None:
-    """Give every pair of a slice the capacity of a level, rounded up, and send back what is too much."""
+    """Set the capacities of a slice for a level, rounded up, and return flow that exceeds them."""
     for k in range(pairs.size):
         j = pairs[k]
-        net.capacity[j] = np.int64(min(np.ceil(level * net.price[j]), PLENTY))
+        net.capacity[j] = np.int64(min(np.ceil(level * net.price[j]), UNBOUNDED))
         surplus = net.load[j] - net.capacity[j]
         if surplus <= 0:
             continue
@@ -70,8 +70,8 @@ def start_supplying(listed: IntArray, member: IntArray, j: int, u: int) -> None:
 
 
 @njit(cache=True)
-def line_up(queue: NDArray[np.int32], waiting: NDArray[np.bool_], head: int, n_waiting: int, u: int) -> int:
-    """Put a block at the end of the queue, unless it waits already; return the length of the queue."""
+def enqueue(queue: NDArray[np.int32], waiting: NDArray[np.bool_], head: int, n_waiting: int, u: int) -> int:
+    """Append a block to the queue, unless it is in there already; return the length of the queue."""
     if waiting[u]:
         return n_waiting
     waiting[u] = True
@@ -82,9 +82,9 @@ def line_up(queue: NDArray[np.int32], waiting: NDArray[np.bool_], head: int, n_w
 
 @njit(cache=True)
 def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
-    """Push what waits towards the sink, until all is absorbed or cut off, or `limit` arcs were looked at.
+    """Push excess towards the sink, until all is absorbed or cut off, or `limit` arcs were visited.
 
-    Heights must be exact at the start. Returns whether there was anything that could move.
+    Heights must be exact at the start. Returns whether any excess could move.
     """
     height, pair_height, waiting = net.height, net.pair_height, net.waiting
     excess, flow, up, slice_of = net.excess, net.flow, net.up, net.slice_of
@@ -103,7 +103,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
         if height[u] < UNREACHED:
             at_height[height[u]] += 1
             if excess[u] > 0:
-                n_waiting = line_up(queue, waiting, head, n_waiting, u)
+                n_waiting = enqueue(queue, waiting, head, n_waiting, u)
     if n_waiting == 0:
         return False
     work = 0
@@ -129,7 +129,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
             up[u] += rest
             excess[p] += rest
             rest = 0
-            n_waiting = line_up(queue, waiting, head, n_waiting, p)
+            n_waiting = enqueue(queue, waiting, head, n_waiting, p)
         child = net.first_child[u]
         while child >= 0 and rest > 0:
             if up[child] > 0 and height[child] == h - 1 and slice_of[child] == slice_of[u]:
@@ -137,7 +137,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                 up[child] -= push
                 excess[child] += push
                 rest -= push
-                n_waiting = line_up(queue, waiting, head, n_waiting, child)
+                n_waiting = enqueue(queue, waiting, head, n_waiting, child)
             child = net.next_sibling[child]
 
         a = current[u]
@@ -164,7 +164,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                             flow[a] += push
                             rest -= push
                             excess[v] += push
-                            n_waiting = line_up(queue, waiting, head, n_waiting, v)
+                            n_waiting = enqueue(queue, waiting, head, n_waiting, v)
                             if flow[b] == 0:
                                 listed[j, SUPPLIER_STOP] -= 1
                                 swap_members(member, q, listed[j, SUPPLIER_STOP])
@@ -174,7 +174,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
                         q += 1
                         work += 1
                     if rest > 0:
-                        # u itself supplies the pair now, and is about to rise.
+                        # u itself supplies the pair now, and will be relabelled.
                         pair_height[j] = min(lowest, h + 1) if flow[a] > 0 else lowest
                 if sent == 0 and flow[a] > 0:
                     start_supplying(listed, member, j, u)
@@ -184,7 +184,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
         excess[u] = rest
         if rest == 0:
             continue
-        # Nothing below is left to push to: rise to just above the lowest neighbour.
+        # No lower neighbour is left: relabel to one above the lowest neighbour.
         lowest = height[p] if has_parent else UNREACHED
         child = net.first_child[u]
         while child >= 0:
@@ -196,7 +196,7 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
         while lowest > h and a < stop:
             if pair_height[arc_pair[a]] < lowest:
                 lowest = pair_height[arc_pair[a]]
-                current[u] = a  # pairs before it are higher, and do not sink
+                current[u] = a  # pairs before it are higher, and heights never decrease
             a += 1
         work += a - net.arc_start[u]
         at_height[h] -= 1
@@ -206,5 +206,5 @@ def discharge(net: Network, blocks: NDArray[np.int32], limit: int) -> bool:
         height[u] = min(h, UNREACHED)
         if h <= ceiling:
             at_height[h] += 1
-            n_waiting = line_up(queue, waiting, head, n_waiting, u)
+            n_waiting = enqueue(queue, waiting, head, n_waiting, u)
     return True

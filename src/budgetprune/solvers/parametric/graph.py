@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Gains and losses add up to about this, so that sums of flows stay below 2**63 with room for rounding up.
 TOTAL = 2.0**60
 # Gains that are not whole numbers are rounded to this fraction of the total: coarser than the rounding
-# errors in sums of weights, so that gains that cancel do cancel; far finer than the gap that is promised.
+# errors in sums of weights, so that gains that should cancel do; far finer than the promised gap.
 GRAIN = 2.0**-48
 
 
@@ -49,7 +49,7 @@ class Closure:
     price: NDArray[np.float64]
 
 
-NEVER, ALWAYS = -1, -2  # not worth keeping even for nothing; worth keeping at any price
+NEVER, ALWAYS = -1, -2  # blocks pruned even if free; blocks kept at any price
 
 
 def build_closure(problem: PruningProblem) -> Closure:
@@ -69,10 +69,10 @@ def build_closure(problem: PruningProblem) -> Closure:
 def integer_gains(problem: PruningProblem) -> tuple[NDArray[np.int64], float]:
     """Scale the gains to integers that add up to about `TOTAL`.
 
-    Counted errors stay exact up to one factor per tree, so that what breaks even in the problem breaks even
-    here.
+    Counted errors stay exact up to one factor per tree, so that splits that break even in the problem break
+    even here.
     """
-    # Where the gains are nothing but rounding errors, they are small compared with the errors themselves.
+    # Gains that are only rounding errors are small compared with the errors themselves.
     total = max(float(np.abs(problem.gain).sum()), problem.scale)
     if total == 0:
         return np.zeros(len(problem.gain), np.int64), 1.0
@@ -96,15 +96,13 @@ def contract(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Group the splits into blocks that are kept or pruned together.
 
-    A split whose subtree is not worth keeping even for nothing never stays; one that costs nothing, and is
-    reached for nothing, stays if its free part gains anything. Of the others, one that needs nothing new
-    and does no harm stays whenever its parent does.
+    A split whose subtree has no gain even if free is always pruned. A free split that is reached for free is
+    always kept if its free subtree has a gain. Of the others, a split that needs nothing new and has no
+    negative gain is kept whenever its parent is.
     """
     n = parent.size
-    best, free = (
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-    )  # values of subtrees if all, or the free, is free
+    # Values of subtrees: if all splits are free, and of the free splits only.
+    best, free = np.zeros(n, np.int64), np.zeros(n, np.int64)
     for h in range(n - 1, -1, -1):
         if left[h] >= 0:
             best[h] = max(0, gain[h] + best[left[h]] + best[right[h]])
@@ -136,7 +134,7 @@ def number_pairs(
     """Number the (source, example) pairs that some block uses.
 
     Examples are taken in the order of the first tree's leaves: neighbours share nodes in the other trees too,
-    and so what a block uses lies close together in memory.
+    so the pairs of a block are close together in memory.
 
     Returns
     -------
@@ -212,7 +210,7 @@ def fill_arcs(
     arc_start: IntArray,
     arc_pair: NDArray[np.int32],
 ) -> None:
-    """Write down the pairs of every block: use by use, row by row, the block's own pair last."""
+    """List the pairs of every block: use by use, row by row, the block's own pair last."""
     for b in prange(uses.tree.size):
         fill_block(uses, b, number, own, arc_start[b], arc_pair)
 
@@ -226,7 +224,7 @@ def fill_block(
     a: int,
     arc_pair: NDArray[np.int32],
 ) -> None:
-    """Write down the pairs of one block, from arc `a` on."""
+    """List the pairs of one block, from arc `a` on."""
     rows = uses.order[uses.tree[b]]
     for k in range(uses.start[b], uses.stop[b]):
         for q in range(uses.row_start[b], uses.row_stop[b]):

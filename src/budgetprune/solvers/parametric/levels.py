@@ -1,9 +1,10 @@
 """Divide and conquer over levels: the critical level of each block.
 
-A slice is a set of blocks and pairs whose critical levels lie in one interval. At the level where keeping all
-of it is worth exactly as much as keeping nothing, either nothing of it is worth more: then that level is
-critical for the whole slice. Or a part is, and the slice falls into two smaller ones, one for the levels
-above and one for those below, each with a flow to start from.
+A slice is a set of blocks and pairs whose critical levels lie in one interval. Its density is the level at
+which keeping all of it is worth as much as keeping nothing. At that level, a maximum flow shows whether a
+part of the slice is worth more. If not, the density is the critical level of the whole slice. Otherwise the
+slice is cut in two, one for the levels above and one for those below, and each starts from the flow that it
+has.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ from budgetprune.solvers.parametric.search import search
 from budgetprune.solvers.parametric.slices import mark_worthwhile, split
 from budgetprune.utils.jit import njit
 
-# Levels are tested a hair above their value, so that what merely breaks even is not kept. Densities of a
-# problem in small integers differ by far more than this.
-HAIR = 1 + 2.0**-48
+# Levels are tested slightly above their value, so that parts that break even are not kept. Densities of a
+# problem in small integers differ by far more than this factor.
+SLIGHTLY_ABOVE = 1 + 2.0**-48
 
 # Slices with fewer pairs are searched by one thread.
-WORTH_SHARING = 20_000
+PARALLEL_PAIRS = 20_000
 
 
 def at_density(gain: float, cost: float, low: float, high: float, spent: float = 0.0) -> float | None:
-    """Test where all of the slice and nothing of it are worth the same: this asks for every breakpoint."""
+    """Test the density of the slice. This finds every breakpoint."""
     return gain / cost if gain > 0 and cost > 0 else None
 
 
 class Slice(NamedTuple):
     """Blocks and pairs, as ranges of two permutations, that are kept at `low` and pruned at `high`.
 
-    What is kept at `high` already has cost `spent`.
+    `spent` is the cost of all that is kept at `high`.
     """
 
     first_block: int
@@ -52,7 +53,7 @@ class Slice(NamedTuple):
     spent: float
 
 
-# Given gain, cost, interval and `spent` of a slice: the next level to test, or None to leave the slice alone.
+# Given gain, cost, interval and `spent` of a slice: the next level to test, or None to stop dividing it.
 Choice = Callable[[float, float, float, float, float], float | None]
 
 
@@ -79,18 +80,18 @@ class Levels:
 def find_levels(
     net: Network, gain: NDArray[np.int64], unit: float, choose: Choice, verbose: bool = False
 ) -> Levels:
-    """Find the critical level of every block, as finely as `choose` asks for.
+    """Find the critical level of every block, as finely as `choose` requires.
 
     Parameters
     ----------
     net : Network
-        Without flow; holds the flow of the answer afterwards.
+        Without flow; afterwards it has the flow of the solution.
     gain : int64 array
         Of each block, in units of flow.
     unit : float
         Units of flow to a unit of error.
     choose : callable
-        Complete lists of breakpoints, grids of levels and single levels differ in nothing else.
+        Selects the levels to test: all breakpoints, a grid, or a single level.
     """
     n_blocks, n_pairs = len(gain), len(net.price)
     blocks, pairs = np.arange(n_blocks, dtype=np.int32), np.arange(n_pairs, dtype=np.int32)
@@ -107,9 +108,9 @@ def find_levels(
             value, cost = gain[here].sum() / unit, net.price[paid].sum() / unit
             level = choose(value, cost, part.low, part.high, part.spent)
             if level is None:
-                # At `low` the slice is kept, but for what merely breaks even.
+                # At `low` the slice is kept, except for parts that break even.
                 critical[here] = part.high
-                mark_worthwhile(net, here, paid, part.low * HAIR, worthwhile)
+                mark_worthwhile(net, here, paid, part.low * SLIGHTLY_ABOVE, worthwhile)
                 progress.update(len(here))
                 continue
             absorbed = route(net, here, paid, level)
@@ -135,20 +136,20 @@ def find_levels(
                 spent = part.spent + net.price[pairs[part.first_pair : p]].sum() / unit
                 todo.append(part._replace(first_block=b, first_pair=p, high=level, spent=spent))
             todo.append(part._replace(last_block=b, last_pair=p, low=level))
-    settle_ties(net.parent, net.up, worthwhile, critical)
+    resolve_ties(net.parent, net.up, worthwhile, critical)
     return Levels(critical, routed, tested)
 
 
 def route(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], level: float) -> bool:
     """Absorb as much of a slice's gain as its pairs can at a level; return whether that is all of it.
 
-    If it is not, the heights tell the parts: what cannot reach the sink is worth keeping.
+    If it is not, the blocks and pairs that cannot reach the sink are worth keeping; see their heights.
     """
-    set_level(net, pairs, level * HAIR)
-    is_large = len(pairs) > WORTH_SHARING
+    set_level(net, pairs, level * SLIGHTLY_ABOVE)
+    is_large = len(pairs) > PARALLEL_PAIRS
     threads, rounds = (numba.get_num_threads(), 1) if is_large else (1, 1000)
     while not push_rounds(net, blocks, pairs, threads, rounds):
-        pass  # back here between rounds, so that long work can be interrupted
+        pass  # Python runs between rounds, so that long work can be interrupted
     return not net.excess[blocks].any()
 
 
@@ -156,29 +157,30 @@ def route(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], lev
 def push_rounds(
     net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], threads: int, rounds: int
 ) -> bool:
-    """Search and push in turns; return whether there is nothing left that can move."""
+    """Alternate search and push; return whether no excess is left that can move."""
     n_arcs = 0
     for k in range(blocks.size):
         n_arcs += net.arc_stop[blocks[k]] - net.arc_start[blocks[k]]
     for _ in range(rounds):
         search(net, blocks, pairs, threads)
-        # Heights go stale as the flow changes; half a look at every arc is when a new search pays off.
+        # Heights become inexact as the flow changes, so they are computed again after half a pass over the
+        # arcs.
         if not discharge(net, blocks, n_arcs // 2 + 2 * blocks.size + 1000):
             return True
     return False
 
 
 @njit(cache=True)
-def settle_ties(
+def resolve_ties(
     parent: NDArray[np.int32],
     up: NDArray[np.int64],
     worthwhile: NDArray[np.bool_],
     critical: NDArray[np.float64],
 ) -> None:
-    """Let blocks that break even come along only with those that need them.
+    """Keep blocks that break even only as long as other blocks need them.
 
-    Their descendants may need them as ancestors, further down the path; and then comes whatever helps to
-    pay for the ancestor, that is, sends flow up to it.
+    A kept descendant needs its ancestors. An ancestor that is kept for it also keeps the blocks that help to
+    pay for it, that is, send flow up to it.
     """
     for u in range(parent.size):
         if not worthwhile[u]:

@@ -4,9 +4,9 @@
                            |
                            +----(any amount)---> parent block
 
-A block is a split (with what it brings along for nothing), a pair is a (source, example). Everything that a
-block earns has to be absorbed: by the pairs that it is the first to use, or by its parent's. What cannot be
-absorbed at a level is worth keeping at that price.
+A block is a split with the splits below it that need nothing new; a pair is a (source, example). The gain of
+a block is absorbed by the pairs that it is the first to use, or by those of its parent. A block whose gain
+cannot be absorbed at a level is worth keeping at that price.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from budgetprune.utils.jit import njit
 
-UNREACHED = np.int32(2**30)  # height of what cannot reach the sink
-PLENTY = 2.0**62  # a capacity for all that there is: gains add up to less
+UNREACHED = np.int32(2**30)  # height of blocks and pairs that cannot reach the sink
+UNBOUNDED = 2.0**62  # above the sum of all gains
 
-# Columns of `listed` and `member`: what is used together lies together, as memory is what takes the time.
+# Columns of `listed` and `member`. Values that are used together are neighbours in memory, because memory
+# access takes most of the time.
 START, SUPPLIER_STOP, MEMBER_STOP = 0, 1, 2
 BLOCK, ARC = 0, 1
 
@@ -29,10 +30,10 @@ IntArray = NDArray[np.int32] | NDArray[np.int64]
 
 
 class Network(NamedTuple):
-    """Arrays of the network. Flows are integers, so nothing is ever lost or made up.
+    """Arrays of the network. Flows are integers, so all sums are exact.
 
-    Arcs from blocks to pairs are numbered block by block. Each pair lists the blocks at its other ends, those
-    that send something first, so that what a pair can hand back is found without looking at the rest.
+    Arcs from blocks to pairs are numbered block by block. Each pair lists its member blocks, suppliers (those
+    that send flow) first, so that flow that a pair can return is found without a look at the other members.
     """
 
     # blocks
@@ -43,7 +44,7 @@ class Network(NamedTuple):
     arc_stop: IntArray  # arcs that left the block's slice are cut off behind
     up: NDArray[np.int64]  # flow to the parent
     excess: NDArray[np.int64]  # gain not yet absorbed
-    room: NDArray[np.int64]  # what a block with a negative gain can still absorb by itself
+    room: NDArray[np.int64]  # flow that a block with a negative gain can still absorb
     slice_of: NDArray[np.int32]
     height: NDArray[np.int32]  # lower bound on the number of steps to the sink
     current: IntArray  # arcs before this one lead nowhere at the present height
@@ -69,7 +70,7 @@ def build_network(
     arc_pair: NDArray[np.int32],
     price: NDArray[np.float64],
 ) -> Network:
-    """Lay out a network without flow: all gain waits in its block."""
+    """Build a network without flow: all gain is excess of its block."""
     n_blocks, n_arcs, n_pairs = len(parent), len(arc_pair), len(price)
     index = arc_start.dtype
     first_child, next_sibling = np.full((2, n_blocks), -1, np.int32)
@@ -106,7 +107,7 @@ def build_network(
 def link_children(
     parent: NDArray[np.int32], first_child: NDArray[np.int32], next_sibling: NDArray[np.int32]
 ) -> None:
-    """Thread the children of every block into a list."""
+    """Link the children of every block as a list."""
     for u in range(parent.size - 1, -1, -1):
         p = parent[u]
         if p >= 0:

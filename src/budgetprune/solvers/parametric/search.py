@@ -1,10 +1,10 @@
 """Breadth-first search from the sink: the distance of every block.
 
-A block can pass something on to another one through a pair to which that one sends something, as its child,
-or as its parent if it sends something there. Each layer of the search first marks the pairs that its blocks
-send something to. The next layer is then found in one of two ways: few marked pairs are asked for their
-members; if there are many, it is quicker to go through the blocks that are left, as most of them meet a
-marked pair at once.
+Flow can move from a block to another one through a pair that the other one supplies, from a child to its
+parent, and back from a parent to a child that sends flow up. Each layer of the search first marks the pairs
+that its blocks supply. The next layer is then found in one of two ways: from the members of the marked pairs
+if these are few, else from the blocks not reached yet, most of which use a marked pair among their first
+arcs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from budgetprune.solvers.parametric.network import BLOCK, MEMBER_STOP, START, UNREACHED, Network
 from budgetprune.utils.jit import njit, prange
 
-# With fewer arcs to look at, a second thread costs more than it brings.
-WORTH_SHARING = 30_000
-# Asking a marked pair for its members takes about as long as looking at this many arcs.
-COST_OF_ASKING = 8
+# With fewer arcs to visit, one thread is faster than several.
+PARALLEL_ARCS = 30_000
+# Visiting the members of a marked pair takes about as long as visiting this many arcs.
+COST_OF_PAIR = 8
 
 
-class Finds(NamedTuple):
+class ThreadResults(NamedTuple):
     """Blocks and pairs found in a layer: one row per thread."""
 
     found: NDArray[np.int32]  # blocks
@@ -36,7 +36,7 @@ class Finds(NamedTuple):
 def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], threads: int) -> int:
     """Set the heights of a slice to exact distances; return how many of its blocks reach the sink.
 
-    Layers are searched by all threads at once. Which thread finds a block first is left to chance, but its
+    Layers are searched by all threads at once. Which thread finds a block first is random, but its
     height is not, and only heights are used afterwards.
     """
     arcs_left = 0
@@ -47,25 +47,25 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
     head, n, n_left = 0, 0, left.size
     found, n_found = np.empty((threads, blocks.size), np.int32), np.zeros(threads, np.int64)
     marked, n_marked = np.empty((threads, pairs.size), np.int32), np.zeros(threads, np.int64)
-    finds = Finds(found, n_found, marked, n_marked)
+    results = ThreadResults(found, n_found, marked, n_marked)
     # Layer 0 is the sink itself.
     n_found[0] = find_room(net, blocks, found[0])
     n_marked[0] = mark_spare(net, pairs, marked[0])
     layer = 0
     while True:
-        if n_marked.sum() * COST_OF_ASKING < arcs_left:
-            if n_marked.sum() * COST_OF_ASKING < WORTH_SHARING:
+        if n_marked.sum() * COST_OF_PAIR < arcs_left:
+            if n_marked.sum() * COST_OF_PAIR < PARALLEL_ARCS:
                 for thread in range(threads):
-                    ask(net, layer, finds, thread)
+                    visit_members(net, layer, results, thread)
             else:
-                ask_shared(net, layer, finds)
+                visit_members_in_parallel(net, layer, results)
         else:
             n_left = drop_reached(net.height, left, n_left)
-            if arcs_left < WORTH_SHARING or threads == 1:
-                meet(net, left[:n_left], layer, finds, 0, 1)
+            if arcs_left < PARALLEL_ARCS or threads == 1:
+                visit_blocks(net, left[:n_left], layer, results, 0, 1)
             else:
-                meet_shared(net, left[:n_left], layer, finds)
-        head, n = n, gather(queue, n, finds, net.owner)
+                visit_blocks_in_parallel(net, left[:n_left], layer, results)
+        head, n = n, gather(queue, n, results, net.owner)
         layer += 1
         if head == n or n == blocks.size:
             break
@@ -74,10 +74,10 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
             arcs += net.arc_stop[queue[k]] - net.arc_start[queue[k]]
         arcs_left -= arcs
         n_marked[:] = 0
-        if arcs < WORTH_SHARING or threads == 1:
-            mark(net, queue[head:n], layer, finds, 0, 1)
+        if arcs < PARALLEL_ARCS or threads == 1:
+            mark(net, queue[head:n], layer, results, 0, 1)
         else:
-            mark_shared(net, queue[head:n], layer, finds)
+            mark_in_parallel(net, queue[head:n], layer, results)
     if n == blocks.size:
         # All have a height, so the search stopped early: suppliers of the other pairs are in this layer.
         for k in range(pairs.size):
@@ -88,7 +88,7 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
 
 @njit(cache=True)
 def find_room(net: Network, blocks: NDArray[np.int32], found: NDArray[np.int32]) -> int:
-    """Find the blocks that can absorb something by themselves."""
+    """Find the blocks that can absorb flow themselves."""
     n = 0
     for k in range(blocks.size):
         if net.room[blocks[k]] > 0:
@@ -124,7 +124,7 @@ def find(
     layer: int,
     thread: int,
 ) -> int:
-    """Put a block into the next layer, unless it is in one already; return the number found so far."""
+    """Add a block to the next layer, unless a layer has it already; return the number found so far."""
     if height[u] != UNREACHED:
         return n
     height[u] = layer + 1
@@ -135,10 +135,10 @@ def find(
 
 @njit(cache=True)
 def mark(
-    net: Network, frontier: NDArray[np.int32], layer: int, finds: Finds, thread: int, threads: int
+    net: Network, frontier: NDArray[np.int32], layer: int, results: ThreadResults, thread: int, threads: int
 ) -> None:
-    """Mark the pairs to which blocks of a layer send something; find their children and parents."""
-    height, owner, found = net.height, net.owner, finds.found[thread]
+    """Mark the pairs that blocks of a layer supply; find the children and parents of these blocks."""
+    height, owner, found = net.height, net.owner, results.found[thread]
     n, m = 0, 0
     for k in range(thread, frontier.size, threads):
         u = frontier[k]
@@ -147,7 +147,7 @@ def mark(
                 j = net.arc_pair[a]
                 if net.pair_height[j] == UNREACHED:
                     net.pair_height[j] = layer
-                    finds.marked[thread, m] = j
+                    results.marked[thread, m] = j
                     m += 1
         child = net.first_child[u]
         while child >= 0:
@@ -156,56 +156,60 @@ def mark(
             child = net.next_sibling[child]
         if net.up[u] > 0:
             n = find(height, owner, found, n, net.parent[u], layer, thread)
-    finds.n_marked[thread], finds.n_found[thread] = m, n
+    results.n_marked[thread], results.n_found[thread] = m, n
 
 
 @njit(cache=True)
-def ask(net: Network, layer: int, finds: Finds, thread: int) -> None:
+def visit_members(net: Network, layer: int, results: ThreadResults, thread: int) -> None:
     """Find the members of marked pairs."""
-    height, owner, found = net.height, net.owner, finds.found[thread]
-    n = finds.n_found[thread]
-    for k in range(finds.n_marked[thread]):
-        j = finds.marked[thread, k]
+    height, owner, found = net.height, net.owner, results.found[thread]
+    n = results.n_found[thread]
+    for k in range(results.n_marked[thread]):
+        j = results.marked[thread, k]
         for q in range(net.listed[j, START], net.listed[j, MEMBER_STOP]):
             n = find(height, owner, found, n, net.member[q, BLOCK], layer, thread)
-    finds.n_found[thread] = n
+    results.n_found[thread] = n
 
 
 @njit(cache=True)
-def meet(net: Network, left: NDArray[np.int32], layer: int, finds: Finds, thread: int, threads: int) -> None:
-    """Find those of the blocks that are left that meet a marked pair."""
-    height, owner, found = net.height, net.owner, finds.found[thread]
-    n = finds.n_found[thread]
+def visit_blocks(
+    net: Network, left: NDArray[np.int32], layer: int, results: ThreadResults, thread: int, threads: int
+) -> None:
+    """Find the unreached blocks that use a marked pair."""
+    height, owner, found = net.height, net.owner, results.found[thread]
+    n = results.n_found[thread]
     for k in range(thread, left.size, threads):
         u = left[k]
         for a in range(net.arc_start[u], net.arc_stop[u]):
             if net.pair_height[net.arc_pair[a]] != UNREACHED:
                 n = find(height, owner, found, n, u, layer, thread)
                 break
-    finds.n_found[thread] = n
+    results.n_found[thread] = n
 
 
 @njit(cache=True, parallel=True)
-def mark_shared(net: Network, frontier: NDArray[np.int32], layer: int, finds: Finds) -> None:
-    for thread in prange(finds.n_found.size):
-        mark(net, frontier, layer, finds, thread, finds.n_found.size)
+def mark_in_parallel(net: Network, frontier: NDArray[np.int32], layer: int, results: ThreadResults) -> None:
+    for thread in prange(results.n_found.size):
+        mark(net, frontier, layer, results, thread, results.n_found.size)
 
 
 @njit(cache=True, parallel=True)
-def ask_shared(net: Network, layer: int, finds: Finds) -> None:
-    for thread in prange(finds.n_found.size):
-        ask(net, layer, finds, thread)
+def visit_members_in_parallel(net: Network, layer: int, results: ThreadResults) -> None:
+    for thread in prange(results.n_found.size):
+        visit_members(net, layer, results, thread)
 
 
 @njit(cache=True, parallel=True)
-def meet_shared(net: Network, left: NDArray[np.int32], layer: int, finds: Finds) -> None:
-    for thread in prange(finds.n_found.size):
-        meet(net, left, layer, finds, thread, finds.n_found.size)
+def visit_blocks_in_parallel(
+    net: Network, left: NDArray[np.int32], layer: int, results: ThreadResults
+) -> None:
+    for thread in prange(results.n_found.size):
+        visit_blocks(net, left, layer, results, thread, results.n_found.size)
 
 
 @njit(cache=True)
 def drop_reached(height: NDArray[np.int32], left: NDArray[np.int32], n: int) -> int:
-    """Compact the list of blocks that are left."""
+    """Remove reached blocks from the list; return its length."""
     still = 0
     for k in range(n):
         if height[left[k]] == UNREACHED:
@@ -215,13 +219,13 @@ def drop_reached(height: NDArray[np.int32], left: NDArray[np.int32], n: int) -> 
 
 
 @njit(cache=True)
-def gather(queue: NDArray[np.int32], n: int, finds: Finds, owner: NDArray[np.uint8]) -> int:
-    """Append what the threads found; a block that two of them found belongs to the one that wrote last."""
-    for thread in range(finds.n_found.size):
-        for k in range(finds.n_found[thread]):
-            u = finds.found[thread, k]
+def gather(queue: NDArray[np.int32], n: int, results: ThreadResults, owner: NDArray[np.uint8]) -> int:
+    """Append the blocks found by all threads; a block that two of them found counts once, for its owner."""
+    for thread in range(results.n_found.size):
+        for k in range(results.n_found[thread]):
+            u = results.found[thread, k]
             if owner[u] == thread:
                 queue[n] = u
                 n += 1
-        finds.n_found[thread] = 0
+        results.n_found[thread] = 0
     return n

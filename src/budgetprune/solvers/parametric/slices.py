@@ -1,4 +1,4 @@
-"""Cut a slice of the network in two, and find in a slice what is strictly worth keeping."""
+"""Cut a slice of the network in two, and find the blocks of a slice that are strictly worth keeping."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from budgetprune.utils.jit import njit
 
 @njit(cache=True)
 def split(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], name: int) -> tuple[int, int]:
-    """Separate what cannot reach the sink (worth keeping at this level) from the rest.
+    """Separate blocks and pairs that cannot reach the sink (worth keeping at this level) from the others.
 
-    The former comes first in `blocks` and `pairs`, both in their old order, and its blocks get the slice
-    number `name`. Arcs between the parts carry nothing, since no flow crosses a minimum cut backwards: the
-    other part's blocks use those pairs for nothing from now on, so the arcs go.
+    They come first in `blocks` and `pairs`, both in their old order, and the blocks get the slice number
+    `name`. Arcs between the two parts carry no flow, since no flow crosses a minimum cut backwards. They are
+    removed: the pairs are paid for, so the blocks of the other part use them for free.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def split(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], nam
                 net.member[stop, BLOCK], net.member[stop, ARC] = net.member[q, BLOCK], net.member[q, ARC]
                 stop += 1
         net.listed[j, MEMBER_STOP] = stop
-    relist(net, blocks[n_blocks:], pairs[n_pairs:])
+    rebuild_members(net, blocks[n_blocks:], pairs[n_pairs:])
     return n_blocks, n_pairs
 
 
@@ -63,8 +63,8 @@ def stable_partition(items: NDArray[np.int32], height: NDArray[np.int32]) -> int
 
 
 @njit(cache=True)
-def relist(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32]) -> None:
-    """Drop the arcs of blocks to unreached pairs, and list the members of the other pairs anew."""
+def rebuild_members(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32]) -> None:
+    """Remove the arcs of blocks to unreached pairs, and list the members of the other pairs again."""
     for k in range(pairs.size):
         net.listed[pairs[k], SUPPLIER_STOP] = net.listed[pairs[k], START]
     for k in range(blocks.size):
@@ -100,10 +100,10 @@ def mark_worthwhile(
     level: float,
     worthwhile: NDArray[np.bool_],
 ) -> None:
-    """Mark the blocks of a slice that every best choice at `level` keeps: the smallest one is all of these.
+    """Mark the blocks of a slice that every optimal set at `level` has: they are the smallest optimal set.
 
-    They are what a surplus can reach, and a surplus is what is not absorbed, or absorbed by a pair beyond its
-    capacity. The others of the slice gain as much as they cost.
+    These are the blocks that can be reached from a surplus: excess that is not absorbed, or flow to a pair
+    beyond its capacity. The other blocks of the slice gain as much as they cost.
     """
     stack, n = net.queue, 0
     for k in range(blocks.size):
@@ -114,15 +114,15 @@ def mark_worthwhile(
             n += 1
     for k in range(pairs.size):
         j = pairs[k]
-        net.pair_height[j] = 0  # not yet passed through
+        net.pair_height[j] = 0  # not visited yet
         if net.load[j] > np.ceil(level * net.price[j]):
-            n = pass_through(net, j, worthwhile, stack, n)
+            n = reach_suppliers(net, j, worthwhile, stack, n)
     while n > 0:
         n -= 1
         u = stack[n]
         for a in range(net.arc_start[u], net.arc_stop[u]):
             if net.pair_height[net.arc_pair[a]] == 0:
-                n = pass_through(net, net.arc_pair[a], worthwhile, stack, n)
+                n = reach_suppliers(net, net.arc_pair[a], worthwhile, stack, n)
         p = net.parent[u]
         if p >= 0 and net.slice_of[p] == net.slice_of[u] and not worthwhile[p]:
             worthwhile[p] = True
@@ -138,10 +138,10 @@ def mark_worthwhile(
 
 
 @njit(cache=True)
-def pass_through(
+def reach_suppliers(
     net: Network, j: int, worthwhile: NDArray[np.bool_], stack: NDArray[np.int32], n: int
 ) -> int:
-    """Reach the suppliers of a pair."""
+    """Mark the suppliers of a pair, and put them on the stack."""
     net.pair_height[j] = UNREACHED
     for q in range(net.listed[j, START], net.listed[j, SUPPLIER_STOP]):
         v = net.member[q, BLOCK]
