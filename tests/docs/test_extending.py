@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def test_every_extension_has_its_section_with_the_example_of_its_test(test):
 
 def test_every_extension_point_has_a_test():
     tested = {test.stem.removeprefix("test_") for test in TESTS}
-    assert tested >= {"loss", "solver", "error_estimate"}
+    assert tested >= {"loss", "solver", "error_estimate", "importer"}
     assert {
         title.lower().replace(" ", "_") for title in re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
     } == tested
@@ -50,5 +51,8 @@ def test_the_blocks_of_the_page_run(tmp_path):
     code = "\n".join(SNIPPET.sub(lambda match: example(match[1]), block) for block in blocks)
     file = tmp_path / "extensions.py"
     file.write_text(code, encoding="utf-8")
-    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT)])}
+    done = subprocess.run(
+        [sys.executable, str(file)], env=environment, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
