@@ -42,6 +42,12 @@ class Topic:
 
 TOPICS = (
     Topic(
+        "workflow",
+        "Models from tables",
+        "Train a model on a table within a budget, or prune a fitted model; extra `pandas`.",
+        names=("fit_table", "prune_model", "FitOptions", "PruneOptions", "BudgetModel"),
+    ),
+    Topic(
         "staged-models",
         "Staged models",
         "Estimators that acquire features stage by stage and stop early.",
@@ -142,10 +148,10 @@ def _commands() -> Iterator[str]:
     """Help of each command, commands of groups included."""
     import typer.main
 
-    from budgetprune.commands.app import app
+    from budgetprune.commands.app import build_app
 
     yield "Generated from the application itself: `budgetprune COMMAND --help` prints the same."
-    yield from _command(typer.main.get_command(app), "budgetprune")
+    yield from _command(typer.main.get_command(build_app()), "budgetprune")
 
 
 def _command(command: Any, name: str) -> Iterator[str]:

@@ -42,12 +42,12 @@ def test_its_tables_are_ones_that_fit_takes(tmp_path):
     pytest.importorskip("typer")
     from typer.testing import CliRunner
 
-    from budgetprune.commands.app import app
+    from budgetprune.commands.app import build_app
 
     patients, new_patients, costs = map(str, demo.write_tables(tmp_path))
     model = str(tmp_path / "m")
     words = ["fit", patients, "--target", "diagnosis", "--costs", costs, "--budget", "6"]
-    outcome = CliRunner().invoke(app, [*words, "--test", new_patients, "--out", model, "--json"])
+    outcome = CliRunner().invoke(build_app(), [*words, "--test", new_patients, "--out", model, "--json"])
     assert outcome.exit_code == 0, outcome.output
     compared = json.loads(outcome.stdout)["compared"]
     assert compared["rows"] == "test"

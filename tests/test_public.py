@@ -9,6 +9,11 @@ import budgetprune
 NAMES = {
     "AcquisitionError",
     "BudgetClassifier",
+    "BudgetModel",
+    "FitOptions",
+    "PruneOptions",
+    "fit_table",
+    "prune_model",
     "BudgetRegressor",
     "StagedPredictor",
     "StagedTradeOff",

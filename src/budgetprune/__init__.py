@@ -13,18 +13,21 @@ from budgetprune.errors import (
 )
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor, TradeOff
 from budgetprune.forest import Forest
+from budgetprune.model import BudgetModel
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor, Decision, Simulation
 from budgetprune.problem import Certificate, PruningProblem
 from budgetprune.problem.pruning import Pruning
 from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedPredictor, StagedTradeOff
 from budgetprune.utils.environment import VERSION
+from budgetprune.workflow import FitOptions, PruneOptions, fit_table, prune_model
 
 __version__ = VERSION
 
 __all__ = [
     "AcquisitionError",
     "BudgetClassifier",
+    "BudgetModel",
     "BudgetPredictor",
     "BudgetPruneClassifier",
     "BudgetPruneError",
@@ -34,8 +37,10 @@ __all__ = [
     "Certificate",
     "Decision",
     "FeatureCosts",
+    "FitOptions",
     "Forest",
     "InvalidInputError",
+    "PruneOptions",
     "Pruning",
     "PruningPath",
     "PruningProblem",
@@ -46,4 +51,6 @@ __all__ = [
     "TradeOff",
     "UnsupportedModelError",
     "__version__",
+    "fit_table",
+    "prune_model",
 ]

@@ -1,4 +1,4 @@
-"""The main job on data that everyone has: the best model for a diagnosis within a budget.
+"""Demo: the best model for a diagnosis within a budget, on a data set of scikit-learn.
 
 Run ``python -m budgetprune.demo --out output``.
 """
@@ -32,12 +32,12 @@ from budgetprune.utils.files import check_writable, written_atomically
 from budgetprune.utils.threads import let_idle_threads_sleep
 
 PICTURE = "trade_off.png"
-# Minutes that a prediction may take on average: those that are shown, and the one that is chosen.
+# Budgets of the table, and the default budget: average minutes of a prediction.
 BUDGETS = (1.2, 1.5, 2.0, 3.0, 6.0, 12.0)
 BUDGET = 3.0
 
-# Each measurement of the cells' nuclei is given as a mean, a standard error and a worst value: whoever
-# takes it has all three. The prices are made up: minutes of work, more where the outline must be exact.
+# Each measurement of the cells' nuclei has a mean, a standard error and a worst value, which share one price.
+# The prices are made up: minutes of work, more for measurements that need an exact outline.
 MINUTES = {
     "radius": 1,
     "perimeter": 1,
@@ -62,7 +62,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Line:
-    """What one budget buys."""
+    """Measurements at one budget."""
 
     budget: float
     staged: Measured
@@ -71,25 +71,26 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What the demo found, on the test rows.
+    """Results of the demo on the test rows.
 
     Attributes
     ----------
     staged : BudgetClassifier
-        At the budget that was asked for.
+        Staged model at the chosen budget.
     full : Measured
-        The full forest.
+        Full forest.
     lines : tuple of Line
         Several budgets, in increasing order.
     budget : float
-        The one that was asked for.
+        Chosen budget.
     curve, pruned_curve : Curve
         All points of the staged model, and of the pruned forest.
     purchases : Purchases
-        Along `curve`.
+        Sources acquired at each point of `curve`.
     chosen : int
-        The point of `curve` that is within the budget.
-    n_rows : training rows and test rows
+        Point of `curve` at the chosen budget.
+    n_rows : tuple of int
+        Number of training rows and of test rows.
     """
 
     staged: BudgetClassifier
@@ -105,7 +106,7 @@ class Report:
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """What was trained, and the test rows."""
+    """Trained models and test rows."""
 
     staged: BudgetClassifier
     pruned: BudgetPruneClassifier
@@ -121,14 +122,14 @@ class Models:
         return Measured(cost, float(np.mean(model.predict(self.X_test) != self.y_test)))
 
     def measure_full(self) -> Measured:
-        """Measure the full forest, which pays for every measurement on a row's paths through all trees."""
+        """Measure the full forest; a row pays for every measurement on its paths through all trees."""
         used = sources_used(self.full, self.costs, self.X_test)
         wrong = self.full.predict(self.X_test) != self.y_test
         return Measured(float(self.costs.total(used).mean()), float(np.mean(wrong)))
 
     def pruned_within(self, budget: float) -> BudgetPruneClassifier:
         """Prune the forest for a budget."""
-        with warnings.catch_warnings():  # what a budget leaves unspent, the table shows
+        with warnings.catch_warnings():  # the table shows costs below the budget
             warnings.simplefilter("ignore", BudgetWarning)
             return self.pruned.with_budget(budget)
 
@@ -139,12 +140,12 @@ def train(seed: int = 0, n_trees: int = 60) -> Models:
     Parameters
     ----------
     seed : int
-        For the split of the rows and for the models.
+        Random seed of the train-test split and of the models.
     n_trees : int
-        Of the forest.
+        Number of trees of the forest.
     """
     data = load_breast_cancer()
-    X, X_test, y, y_test = _set_aside(data, seed)
+    X, X_test, y, y_test = _split(data, seed)
     costs = measurement_costs(data.feature_names)
     forest = RandomForestClassifier(n_trees, random_state=seed)
     return Models(
@@ -165,7 +166,7 @@ def measure(models: Models, budget: float = BUDGET) -> Report:
     ----------
     models : Models
     budget : float
-        Average cost that a prediction may have.
+        Largest average cost of a prediction.
     """
     staged = models.staged.with_budget(budget)
     along = [staged.with_budget(cost) for cost in staged.tradeoff_.cost.tolist()]
@@ -199,13 +200,13 @@ def _curve(name: str, points: Iterable[Measured]) -> Curve:
     return Curve(name, np.array([each.cost for each in found]), np.array([each.error for each in found]))
 
 
-def _set_aside(data: Any, seed: int) -> Any:
-    """Rows to make a model with, and rows to test it on."""
+def _split(data: Any, seed: int) -> Any:
+    """Split the data into training and test rows."""
     return train_test_split(data.data, data.target, test_size=0.25, stratify=data.target, random_state=seed)
 
 
 def measurement_costs(feature_names: Sequence[str]) -> FeatureCosts:
-    """Let "mean radius", "radius error" and "worst radius" all need the measurement "radius"."""
+    """Return costs in which "mean radius", "radius error" and "worst radius" need the source "radius"."""
     return FeatureCosts.from_sources(MINUTES, dict(enumerate(map(_measurement, feature_names))))
 
 
@@ -214,9 +215,9 @@ def _measurement(feature: str) -> str:
 
 
 def write_tables(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the same rows, and their prices, as files that ``budgetprune fit`` takes; return their paths."""
+    """Write the rows and prices as CSV files for ``budgetprune fit``; return their paths."""
     data = load_breast_cancer()
-    X, X_test, y, y_test = _set_aside(data, seed)
+    X, X_test, y, y_test = _split(data, seed)
     names = list(data.feature_names)
     tables: dict[str, Iterable[Sequence[Any]]] = {
         name: [
@@ -239,7 +240,7 @@ def write_tables(folder: Path, seed: int = 0) -> list[Path]:
 
 
 def summary(report: Report) -> str:
-    """Say in a few lines what the table below it shows."""
+    """Return an introduction to the table."""
     train, test = report.n_rows
     return (
         f"Breast cancer: {len(MINUTES)} measurements, priced in (made-up) minutes.\n"
@@ -252,7 +253,7 @@ def summary(report: Report) -> str:
 
 
 def table(report: Report) -> str:
-    """Put cost and error for several budgets, and of the full forest, into an aligned table."""
+    """Return an aligned table of cost and error at several budgets, and of the full forest."""
     lines = [
         "                  staged model           pruned forest",
         "      budget      cost    wrong          cost    wrong",
@@ -268,7 +269,7 @@ def _cells(measured: Measured) -> str:
 
 
 def note(report: Report) -> str | None:
-    """Say so if a budget is too small for any measurement."""
+    """Return a note if the budget is too small for any measurement."""
     useful = report.staged.tradeoff_.cost[report.staged.tradeoff_.cost > 0]
     if report.staged.tradeoff_.cost[report.chosen] > 0 or not useful.size:
         return None
@@ -282,9 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo from a terminal."""
     parser = argparse.ArgumentParser(prog="python -m budgetprune.demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("output"), help="folder for files (%(default)s)")
-    parser.add_argument(
-        "--seed", type=_seed, default=0, help="of the rows' split and the forest (%(default)s)"
-    )
+    parser.add_argument("--seed", type=_seed, default=0, help="random seed (%(default)s)")
     parser.add_argument(
         "--budget",
         type=_budget,
@@ -317,8 +316,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     print(summary(report))
     print(table(report))
-    if (said := note(report)) is not None:
-        print(f"\n{said}")
+    if (message := note(report)) is not None:
+        print(f"\n{message}")
     print(
         f"\nThe trade-off curve is in {picture}, the rows in {patients} and {new_patients}, the prices in "
         f"{costs}. To go on with them:\n\n    budgetprune fit {patients} --target diagnosis --costs {costs} "
@@ -341,7 +340,7 @@ def _budget(text: str) -> float:
     return budget
 
 
-# argparse says "invalid seed value".
+# Names of the types in messages of argparse: "invalid seed value".
 _seed.__name__, _budget.__name__ = "seed", "budget"
 
 

@@ -13,7 +13,7 @@ import threading
 
 import pytest
 
-from budgetprune.workflow import growing
+from budgetprune.workflow import ensembles
 
 from .commands import FOREST, check_refused
 
@@ -21,14 +21,14 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX"
 
 
 @pytest.fixture
-def no_growing(monkeypatch):
+def no_training(monkeypatch):
     def grow(*_args, **_how):
         raise AssertionError("a tree was grown, though the result cannot be written")
 
-    monkeypatch.setattr(growing, "grow", grow)
+    monkeypatch.setattr(ensembles, "train_ensemble", grow)
 
 
-@pytest.mark.usefixtures("no_growing")
+@pytest.mark.usefixtures("no_training")
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from budgetprune.workflow import growing
+from budgetprune.workflow import ensembles
 
 from .commands import COSTS, FOREST, check_refused, patients
 
 
 @pytest.fixture
-def no_growing(monkeypatch):
+def no_training(monkeypatch):
     def grow(*_args, **_how):
         raise AssertionError("a tree was grown, though the input makes no sense")
 
-    monkeypatch.setattr(growing, "grow", grow)
+    monkeypatch.setattr(ensembles, "train_ensemble", grow)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def frame(files) -> pd.DataFrame:
     return pd.read_csv(files.data)
 
 
-@pytest.mark.usefixtures("no_growing")
+@pytest.mark.usefixtures("no_training")
 class TestBeforeAnyWork:
     def test_unknown_target(self, fit):
         check_refused(
@@ -155,9 +155,13 @@ def test_an_error_that_nobody_has_foreseen(fit, monkeypatch):
     def grow(*_args, **_how):
         raise ZeroDivisionError("over\nthere")
 
-    monkeypatch.setattr(growing, "grow", grow)
-    check_refused(fit(), r"ZeroDivisionError: over there \(nobody has foreseen this", status=1)
-    monkeypatch.setattr(growing, "grow", lambda *_args, **_how: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(ensembles, "train_ensemble", grow)
+    check_refused(fit(), r"ZeroDivisionError: over there \(unexpected error; please report it", status=1)
+
+    def interrupt(*_args, **_how):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ensembles, "train_ensemble", interrupt)
     said = fit()
     assert said.status == 130
     assert said.out == ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from budgetprune.commands.app import app
+from budgetprune.commands.app import build_app
 
 
 def run_blocks(page: str, name: str, outputs: list[str] | None = None) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def run_blocks(page: str, name: str, outputs: list[str] | None = None) -> dict[s
         for line in block.splitlines():
             program, *words = shlex.split(line.removeprefix("$ "))
             assert program == "budgetprune"
-            outcome = CliRunner().invoke(app, words)
+            outcome = CliRunner().invoke(build_app(), words)
             assert outcome.exit_code == 0, (line, outcome.output, outcome.exception)
             if outputs is not None:
                 outputs.append(outcome.output)

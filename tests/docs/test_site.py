@@ -94,10 +94,10 @@ def test_reference_has_every_public_name(pages):
 
 
 def test_reference_has_every_command(pages):
-    from budgetprune.commands.app import app
+    from budgetprune.commands.app import build_app
 
     (commands,) = (page for file, page in pages.items() if file.name == "commands.html")
-    for command in app.registered_commands:
+    for command in build_app().registered_commands:
         name = command.name or command.callback.__name__.replace("_", "-")
         assert f"budgetprune-{name}" in commands.anchors, name
 

@@ -14,7 +14,7 @@ from budgetprune.model import BudgetModel
 from budgetprune.staged.model.chain import Chain
 from budgetprune.staged.model.objective import SquaredError
 from budgetprune.staged.model.staged_model import StagedModel
-from budgetprune.workflow.staging import keep
+from budgetprune.workflow.staged import build_model
 
 from ..golden.staged_models import CATEGORIES, NAMES, staged, staged_binary, staged_regression
 
@@ -131,7 +131,7 @@ def _case(predictor: StagedPredictor, X: Any, target: str, budget: float | None)
     else:
         is_other = rng.random(len(y)) < 0.15
         y = np.where(is_other, rng.choice(predictor.model.classes, len(y)), y)
-    return StagedCase(keep(predictor, None, target=target, budget=budget, n_train=500, choices="x"), X, y)
+    return StagedCase(build_model(predictor, target=target, budget=budget, n_train=500, choices="x"), X, y)
 
 
 def predictors_of(found: StagedCase) -> Iterator[StagedPredictor]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from budgetprune import BudgetPredictor
-from budgetprune.commands.serve import serve
+from budgetprune.commands.serve import ServeArguments
 from budgetprune.service import app as _app
 from budgetprune.service import run
 from budgetprune.service.metrics import MOST_SOURCES
@@ -83,6 +83,8 @@ def test_connections():
 def test_options():
     """Every option of the command is told."""
     options = set(re.findall(r"`(--[\w-]+)", TEXT))
-    known = {"--" + name.replace("_", "-") for name in inspect.signature(serve).parameters} - {"--model"}
+    known = {"--" + name.replace("_", "-") for name in inspect.signature(ServeArguments).parameters} - {
+        "--model"
+    }
     assert options <= known
     assert known - options == {"--log-level"}

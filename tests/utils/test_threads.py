@@ -15,9 +15,10 @@ from sklearn.base import clone
 from budgetprune import BudgetPruneClassifier
 from budgetprune.baselines import CEGBClassifier
 from budgetprune.forest.registry import find_adapter
+from budgetprune.selection import LabelledRows
 from budgetprune.utils import threads as _threads
 from budgetprune.utils.threads import VALUES_PER_THREAD, available_cores, boosting_threads, in_threads
-from budgetprune.workflow import growing
+from budgetprune.workflow import ensembles
 
 lightgbm = pytest.importorskip("lightgbm")
 
@@ -29,7 +30,7 @@ Y = (X[:, 0] + RNG.normal(size=200) > 0).astype(int)
 @pytest.fixture
 def eight_cores(monkeypatch):
     monkeypatch.setattr(_threads, "available_cores", lambda **_which: 8)
-    monkeypatch.setattr(growing, "available_cores", lambda **_which: 8)
+    monkeypatch.setattr(ensembles, "available_cores", lambda **_which: 8)
 
 
 @pytest.fixture
@@ -43,6 +44,11 @@ def used(monkeypatch):
 
     monkeypatch.setattr(lightgbm.LGBMClassifier, "fit", watched)
     return seen
+
+
+def train(kind, **spec):
+    rows = LabelledRows(X, Y)
+    return ensembles.train_ensemble(ensembles.EnsembleSpec(kind, **spec), rows, is_classifier=True)
 
 
 def booster(**how):
@@ -77,12 +83,12 @@ class TestLightGBM:
         BudgetPruneClassifier(booster(), random_state=0, n_jobs=2).fit(X, Y)
         BudgetPruneClassifier(booster(n_jobs=2), random_state=0).fit(X, Y)
         CEGBClassifier(tradeoff=0.01, n_estimators=3, n_jobs=2).fit(X, Y)
-        growing.grow("lightgbm", X, Y, is_classifier=True, n_trees=3, seed=0, n_jobs=2)
+        train("lightgbm", n_trees=3, n_jobs=2)
         assert used == [2, 2, 2, 2]
 
     def test_wherever_it_is_trained(self, used):
         CEGBClassifier(tradeoff=0.01, n_estimators=3).fit(X, Y)
-        growing.grow("lightgbm", X, Y, is_classifier=True, n_trees=3, seed=0)
+        train("lightgbm", n_trees=3)
         assert used == [1, 1]
 
     def test_more_threads_for_more_data(self, used, monkeypatch):
@@ -104,10 +110,9 @@ class TestLightGBM:
 
 
 def test_forests_get_all_cores(monkeypatch):
-    monkeypatch.setattr(growing, "available_cores", lambda **_which: 2)
-    how = {"is_classifier": True, "n_trees": 2, "seed": 0}
-    assert growing.grow("random-forest", X, Y, **how).n_jobs == 2
-    assert growing.grow("extra-trees", X, Y, **how, n_jobs=1).n_jobs == 1
+    monkeypatch.setattr(ensembles, "available_cores", lambda **_which: 2)
+    assert train("random-forest", n_trees=2).n_jobs == 2
+    assert train("extra-trees", n_trees=2, n_jobs=1).n_jobs == 1
 
 
 # --- Commands -----------------------------------------------------------------------------------------------

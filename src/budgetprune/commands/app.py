@@ -1,4 +1,4 @@
-"""Typer application with all commands of ``budgetprune``."""
+"""Typer application with all registered commands."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ from typing import Annotated
 
 import typer
 
-from budgetprune.commands.costs import costs
-from budgetprune.commands.demo import demo
-from budgetprune.commands.fit import fit
-from budgetprune.commands.inspect import inspect
-from budgetprune.commands.path import path
-from budgetprune.commands.predict import predict
-from budgetprune.commands.prune import prune
-from budgetprune.commands.rebudget import rebudget
-from budgetprune.commands.report import report
-from budgetprune.commands.reproduce import reproduce
-from budgetprune.commands.serve import serve
+import budgetprune.commands.builtin  # noqa: F401  (registers the commands of this package)
+from budgetprune.commands.registry import load_plugins, registered_commands, registered_groups
 from budgetprune.utils.environment import VERSION
 
-app = typer.Typer(
-    name="budgetprune",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.add_typer(costs, name="costs")
-for command in (fit, rebudget, prune, predict, path, inspect, report, serve, demo, reproduce):
-    app.command()(command)
+
+def build_app() -> typer.Typer:
+    """Return the application, with the commands that are registered now and those of plugins."""
+    load_plugins()
+    app = typer.Typer(
+        name="budgetprune",
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(budgetprune_options)
+    groups = {
+        name: typer.Typer(no_args_is_help=True, help=description)
+        for name, description in registered_groups().items()
+    }
+    for name, group in groups.items():
+        app.add_typer(group, name=name)
+    for command in registered_commands():
+        parent = app if command.group is None else groups[command.group]
+        parent.command(command.name)(command.function)
+    return app
 
 
 def _show_version(is_wanted: bool) -> None:
@@ -38,8 +41,7 @@ def _show_version(is_wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def budgetprune(
+def budgetprune_options(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from budgetprune.commands import options
+from budgetprune.commands.checks import check_out, check_shown
 from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.files import find_destination, written_atomically
 
-costs = typer.Typer(no_args_is_help=True, help="Price lists: the cost of each column.")
+
+@dataclass(frozen=True)
+class InitArguments:
+    """Arguments and options of ``budgetprune costs init``."""
+
+    data: options.Data
+    target: options.TargetName = None
+    out: options.OutTable = None
+    categorical: options.Categorical = None
+    drop: options.Drop = None
+    escape_formulas: options.EscapeFormulas = True
+    max_columns: options.MaxColumns = options.MOST_COLUMNS
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing price list.")] = False
+    as_json: options.Json = False
+    quiet: options.Quiet = False
 
 
-@costs.command()
-def init(
-    data: options.Data,
-    target: options.TargetName = None,
-    out: options.OutTable = None,
-    categorical: options.Categorical = None,
-    drop: options.Drop = None,
-    escape_formulas: options.EscapeFormulas = True,
-    max_columns: options.MaxColumns = options.MOST_COLUMNS,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing price list.")] = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+def init(arguments: InitArguments) -> None:
     """Write a price list template with one line for each column of a table.
 
     Fill in the column cost: a number of at least 0, in any unit. If several columns share a source that is
@@ -36,35 +40,33 @@ def init(
 
     Example: budgetprune costs init patients.csv --target ill --out costs.csv
     """
-    console = Console(quiet=quiet, as_json=as_json, out=out)
-    options.check_out(out, data)
-    options.check_shown(out, quiet=quiet, as_json=as_json)
-    if out is not None and find_destination(out).is_file and not force:
+    out, data = arguments.out, arguments.data
+    console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
+    check_out(out, data)
+    check_shown(out, quiet=arguments.quiet, as_json=arguments.as_json)
+    if out is not None and find_destination(out).is_file and not arguments.force:
         raise InvalidInputError(
             f"{out} is there already, and may have prices in it; add --force to replace it."
         )
-    from budgetprune.commands.rows import read_columns
+    from budgetprune.workflow import FitOptions
     from budgetprune.workflow.tables import price_list_template
+    from budgetprune.workflow.training_data import read_columns
 
-    columns, name = read_columns(
-        console,
-        data,
-        target=target,
-        categorical=categorical or (),
-        drop=drop or (),
-        max_columns=max_columns,
+    fit_options = FitOptions(
+        categorical=arguments.categorical or (), drop=arguments.drop or (), max_columns=arguments.max_columns
     )
-    text = price_list_template(columns, escape_formulas=escape_formulas)
+    columns, target = read_columns(data, arguments.target, fit_options, console)
+    text = price_list_template(columns, escape_formulas=arguments.escape_formulas)
     if out is not None:
         with written_atomically(out) as handle:
             handle.write(text.encode())
-    told = {"columns": columns.names, "target": name, "written": None if out is None else str(out)}
-    console.result(told | ({"template": text} if out is None else {}))
+    result = {"columns": columns.names, "target": target, "written": None if out is None else str(out)}
+    console.result(result | ({"template": text} if out is None else {}))
     if out is None:
-        if not as_json:
+        if not arguments.as_json:
             typer.echo(text, nl=False)
         return
     console.show(
         f"Written: {out}, with {len(columns.names)} columns. Fill in the costs, then run: "
-        f"budgetprune fit {data} --target {name} --costs {out} --budget ... --out model.budgetprune"
+        f"budgetprune fit {data} --target {target} --costs {out} --budget ... --out model.budgetprune"
     )

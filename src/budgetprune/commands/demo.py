@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,16 +12,21 @@ from budgetprune.commands import options
 from budgetprune.commands.failures import FAILED
 
 
-def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("output"),
+@dataclass(frozen=True)
+class DemoArguments:
+    """Options of ``budgetprune demo``."""
+
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("output")
     budget: Annotated[
         float | None,
         typer.Option(
             min=0, show_default=False, help="Average cost of a prediction, in minutes; 3 by default."
         ),
-    ] = None,
-    seed: options.Seed = 0,
-) -> None:
+    ] = None
+    seed: options.Seed = 0
+
+
+def demo(arguments: DemoArguments) -> None:
     """Fit a staged model on a scikit-learn data set and compare it with two forests.
 
     A table shows cost and error of the staged model, a pruned forest and the full forest at several budgets;
@@ -34,8 +40,8 @@ def demo(
 
     from budgetprune.demo import main
 
-    words = ["--out", str(out), "--seed", str(seed)]
+    words = ["--out", str(arguments.out), "--seed", str(arguments.seed)]
     try:
-        main(words if budget is None else [*words, "--budget", str(budget)])
+        main(words if arguments.budget is None else [*words, "--budget", str(arguments.budget)])
     except SystemExit as end:  # the message is printed already
         raise typer.Exit(FAILED) from end

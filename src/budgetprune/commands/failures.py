@@ -50,7 +50,7 @@ def _fail_without(package: str, extra: str) -> NoReturn:
 
 
 @contextmanager
-def failing_in_one_line() -> Iterator[None]:
+def errors_in_one_line() -> Iterator[None]:
     """Turn any exception raised inside into one line and an exit status."""
     try:
         yield
@@ -68,16 +68,16 @@ def failing_in_one_line() -> Iterator[None]:
             _fail_without(absent, EXTRAS[absent])
         if hasattr(error, "format_message"):  # usage errors; their class differs between Typer versions
             fail(_usage(error), WRONG)
-        fail_unforeseen(error, f"{type(error).__name__}: {error}")
+        fail_unexpected(error, f"{type(error).__name__}: {error}")
 
 
-def fail_unforeseen(error: BaseException | None, message: str) -> NoReturn:
+def fail_unexpected(error: BaseException | None, message: str) -> NoReturn:
     """Report an unexpected error; the traceback needs BUDGETPRUNE_TRACEBACK."""
     if os.environ.get("BUDGETPRUNE_TRACEBACK"):
         traceback.print_exception(error)
     fail(
-        f"{message} (nobody has foreseen this: please report it, with what BUDGETPRUNE_TRACEBACK=1 in the "
-        "environment adds)"
+        f"{message} (unexpected error; please report it, with the traceback that BUDGETPRUNE_TRACEBACK=1 in "
+        "the environment adds)"
     )
 
 

@@ -2,50 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from budgetprune.commands import options
-from budgetprune.commands import staged as tables
-from budgetprune.commands.compared import as_table, compared_table
+from budgetprune.commands import staged_tables as tables
+from budgetprune.commands.comparison import as_table, compared_table
 from budgetprune.commands.console import Console
 from budgetprune.model import BudgetModel
 from budgetprune.staged import StagedPredictor
 
 
-def inspect(model: options.ModelFile, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
+@dataclass(frozen=True)
+class InspectArguments:
+    """Arguments and options of ``budgetprune inspect``."""
+
+    model: options.ModelFile
+    as_json: options.Json = False
+    quiet: options.Quiet = False
+
+
+def inspect(arguments: InspectArguments) -> None:
     """Describe a model file: its predictions, its features, and how it was trained.
 
     Example: budgetprune inspect ill.budgetprune
     """
-    console = Console(quiet=quiet, as_json=as_json)
-    loaded = BudgetModel.load(model)
-    told: dict[str, Any] = {"file": str(model), "bytes": model.stat().st_size} | description(loaded)
-    features = told["features"]
+    console = Console(quiet=arguments.quiet, as_json=arguments.as_json)
+    model = BudgetModel.load(arguments.model)
+    result: dict[str, Any] = {
+        "file": str(arguments.model),
+        "bytes": arguments.model.stat().st_size,
+    } | description(model)
+    features = result["features"]
     columns: dict[str, list[Any]] = {
-        "feature": [each["name"] for each in features],
-        "splits": [each["splits"] for each in features],
-        "needs": [", ".join(each["needs"]) or "nothing" for each in features],
-        "costs alone": [each["price_alone"] for each in features],
-        "categories": [_shown(each["categories"]) for each in features],
+        "feature": [feature["name"] for feature in features],
+        "splits": [feature["splits"] for feature in features],
+        "needs": [", ".join(feature["needs"]) or "nothing" for feature in features],
+        "costs alone": [feature["price_alone"] for feature in features],
+        "categories": [_shorten(feature["categories"]) for feature in features],
     }
-    console.show(*_story(loaded))
-    is_compared = loaded.about is not None and loaded.about.compared is not None
-    if isinstance(loaded.predictor, StagedPredictor):
-        score_name = "score" if loaded.about is None else loaded.about.score_name
-        staged = loaded.predictor.model
-        has_prices = staged.has_error_costs
-        console.show(tables.curve_table(staged, score_name, has_error_costs=has_prices))
+    console.show(*_summary(model))
+    is_compared = model.about is not None and model.about.compared is not None
+    if isinstance(model.predictor, StagedPredictor):
+        score_name = "score" if model.about is None else model.about.score_name
+        staged = model.predictor.model
+        console.show(tables.curve_table(staged, score_name, has_error_costs=staged.has_error_costs))
         console.show(tables.stage_table(staged))
         if is_compared:
-            console.show(tables.compared_table(loaded))
+            console.show(tables.compared_table(model))
     elif is_compared:
-        console.show(compared_table(loaded))
-    n_others = loaded.predictor.forest.n_features - len(features)
+        console.show(compared_table(model))
+    n_others = model.predictor.forest.n_features - len(features)
     title = f"Features that are asked for: {len(features)}; never needed: {n_others}"
     console.show(as_table(columns, title) if features else "Nothing is ever asked for.")
-    console.result(told)
+    console.result(result)
 
 
 def description(model: BudgetModel) -> dict[str, Any]:
@@ -70,10 +82,9 @@ def description(model: BudgetModel) -> dict[str, Any]:
     ]
     staged: dict[str, Any] = {}
     if isinstance(predictor, StagedPredictor):
-        model_in_stages = predictor.model
         staged = {
-            "stages": tables.stage_values(model_in_stages),
-            "curve": tables.curve_values(model_in_stages),
+            "stages": tables.stage_values(predictor.model),
+            "curve": tables.curve_values(predictor.model),
         }
     return staged | {
         "classes": None if forest.classes is None else forest.classes.tolist(),
@@ -88,9 +99,9 @@ def description(model: BudgetModel) -> dict[str, Any]:
     }
 
 
-def _story(model: BudgetModel) -> list[str]:
+def _summary(model: BudgetModel) -> list[str]:
     forest, about, path = model.predictor.forest, model.about, model.path
-    classes = "numbers" if forest.classes is None else f"classes {_shown(forest.classes.tolist())}"
+    classes = "numbers" if forest.classes is None else f"classes {_shorten(forest.classes.tolist())}"
     stages = ""
     if isinstance(model.predictor, StagedPredictor):
         stages = f" in {model.predictor.model.n_reachable} stages"
@@ -116,7 +127,7 @@ def _story(model: BudgetModel) -> list[str]:
     return lines
 
 
-def _shown(labels: Any) -> str:
+def _shorten(labels: Any) -> str:
     if labels is None:
         return ""
     return ", ".join(map(str, labels[:6])) + (f", ... ({len(labels)})" if len(labels) > 6 else "")

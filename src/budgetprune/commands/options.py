@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import math
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from budgetprune.errors import InvalidInputError
-from budgetprune.utils.files import check_writable, written_atomically
-from budgetprune.utils.threads import available_cores
 from budgetprune.workflow.tables.reading import MOST_COLUMNS as MOST_COLUMNS
 
 
@@ -194,81 +188,3 @@ OutTable = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", show_default=False, help="CSV file to write."),
 ]
-
-
-def check_out(out: Path | None, *inputs: Path | None) -> None:
-    """Raise if the output file cannot be written or is one of the inputs."""
-    if out is None:
-        return
-    try:
-        check_writable(out)
-    except OSError as error:
-        raise InvalidInputError(_why_not_writable(out, error)) from error
-    for given in inputs:
-        if given is not None and out.exists() and given.exists() and out.samefile(given):
-            raise InvalidInputError(f"--out {out} would replace what is read from there; name another file.")
-
-
-def _why_not_writable(out: Path, error: OSError) -> str:
-    if isinstance(error, IsADirectoryError):
-        return f"{out} is a folder; name a file in it."
-    if isinstance(error, FileNotFoundError):
-        return f"there is no folder {error.filename} to write {out.name} to; make it first."
-    if error.errno == errno.ENAMETOOLONG:
-        return f"the name of {out} is too long for the file system; name a file with a shorter name."
-    # The name itself may be invalid: a closed descriptor, or a cycle of links.
-    if error.errno in (errno.EBADF, errno.ELOOP) or (out.exists() and not out.is_file()):
-        return f"nothing can be written to {out} ({error.strerror}); name another file."
-    return f"nothing can be written to {out.parent} ({error.strerror}); name a file in another folder."
-
-
-def check_shown(out: Path | None, *, quiet: bool, as_json: bool) -> None:
-    """Raise if a command would produce no output."""
-    if quiet and out is None and not as_json:
-        raise InvalidInputError("--quiet leaves nothing to show; add --out or --json.")
-
-
-def check_amount(value: float | None, option: str) -> None:
-    """Raise if a number is not finite; Typer refuses negative ones."""
-    if value is not None and not math.isfinite(value):
-        raise InvalidInputError(f"{option} must be a number, not {value}; without it, there is no limit.")
-
-
-def refuse_unused(model: ModelKind, given: Mapping[str, object]) -> None:
-    """Raise if an option has no effect on this kind of model."""
-    unused = [option for option, value in given.items() if value not in (None, False, 0.0, [])]
-    if not unused:
-        return
-    names = ", ".join(unused)
-    if model is ModelKind.staged:
-        raise InvalidInputError(
-            f"{names}: for models that are pruned, and --model is staged; leave it out, or add --model "
-            "random-forest."
-        )
-    raise InvalidInputError(f"{names}: for staged models, and --model is {model.value}; leave it out.")
-
-
-def write_csv(table: Any, out: Path) -> None:
-    """Write a DataFrame atomically."""
-    with written_atomically(out) as handle:
-        table.to_csv(handle, index=False, encoding="utf-8")
-
-
-def counting(decided: bool, slack: float, tolerance: float | None, *, is_classifier: bool) -> dict[str, Any]:
-    """Return the cost options of `Wishes`; raise if an option has no effect."""
-    if not 0 <= slack < 0.5:
-        raise InvalidInputError(f"--slack must be at least 0 and below 0.5, not {slack}.")
-    if not decided and (slack or tolerance is not None):
-        raise InvalidInputError(
-            "--slack and --tolerance are about predictions that stop early: add --decided."
-        )
-    if is_classifier and tolerance is not None:
-        raise InvalidInputError("--tolerance is for regression; classes are certain or not.")
-    if not is_classifier and slack and not tolerance:
-        raise InvalidInputError("--slack needs a --tolerance, where numbers are predicted.")
-    return {"counting": "decided" if decided else "full", "slack": slack, "tolerance": tolerance}
-
-
-def cores(jobs: int | None) -> int:
-    """Number of cores to use."""
-    return available_cores() if jobs is None else jobs

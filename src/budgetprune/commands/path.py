@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
 from budgetprune.commands import options
-from budgetprune.commands.compared import as_table
+from budgetprune.commands.checks import check_out, write_csv
+from budgetprune.commands.comparison import as_table
 from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.model import BudgetModel
@@ -18,15 +20,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def path(
-    model: options.ModelFile,
-    out: options.OutTable = None,
+@dataclass(frozen=True)
+class PathArguments:
+    """Arguments and options of ``budgetprune path``."""
+
+    model: options.ModelFile
+    out: options.OutTable = None
     points: Annotated[
         int, typer.Option(min=2, help="Most points to print, evenly spaced in cost; a file has all points.")
-    ] = 25,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+    ] = 25
+    as_json: options.Json = False
+    quiet: options.Quiet = False
+
+
+def path(arguments: PathArguments) -> None:
     """Show the trade-off curve of a model: cost and score at every budget.
 
     Pruned model, from expensive to cheap: each line is an optimal pruning with its lambda, splits, full cost,
@@ -37,32 +44,35 @@ def path(
 
     Example: budgetprune path ill.budgetprune --out curve.csv
     """
-    console = Console(quiet=quiet, as_json=as_json, out=out)
-    options.check_out(out, model)
+    out = arguments.out
+    console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
+    check_out(out, arguments.model)
     import pandas  # noqa: F401  (fails with a clear error if absent)
 
-    loaded = BudgetModel.load(model)
-    if isinstance(loaded.predictor, StagedPredictor):
-        curve, whole = loaded.predictor.model.trade_off.to_frame().drop(columns="chain"), None
-    elif loaded.path is None:
+    model = BudgetModel.load(arguments.model)
+    if isinstance(model.predictor, StagedPredictor):
+        curve, full_cost = model.predictor.model.trade_off.to_frame().drop(columns="chain"), None
+    elif model.path is None:
         raise InvalidInputError(
-            f"{model} holds no path, only the model that was chosen; files that fit and prune write hold one."
+            f"{arguments.model} holds no path, only the model that was chosen; files that fit and prune "
+            "write hold one."
         )
     else:
-        curve, whole = curve_of(loaded), loaded.path.unpruned.cost
+        curve, full_cost = curve_of(model), model.path.unpruned.cost
     if out is not None:
-        options.write_csv(curve, out)
+        write_csv(curve, out)
         console.show(f"{len(curve):,} points. Written: {out}")
     else:
         from budgetprune.selection import evenly_spaced
 
+        points = arguments.points
         is_short = len(curve) <= points
         shown = curve if is_short else curve.iloc[evenly_spaced(curve["cost"].to_numpy(), points)]
         title = f"{len(shown)} of {len(curve):,} points"
-        title += "" if whole is None else f"; the full forest costs {whole:.4g}"
+        title += "" if full_cost is None else f"; the full forest costs {full_cost:.4g}"
         console.show(as_table({str(name): [_or(each, "") for each in shown[name]] for name in shown}, title))
     records = [{name: _or(each, None) for name, each in row.items()} for row in curve.to_dict("records")]
-    console.result({"points": records, "full_forest_cost": whole})
+    console.result({"points": records, "full_forest_cost": full_cost})
 
 
 def _or(value: Any, other: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -10,33 +11,37 @@ import typer
 from numpy.typing import NDArray
 
 from budgetprune.commands import options
+from budgetprune.commands.checks import check_out, check_shown, write_csv
 from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.staged import StagedPredictor
-from budgetprune.workflow.tables.spreadsheets import escape_formulas as for_spreadsheets
+from budgetprune.workflow.tables.spreadsheets import escape_formulas
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("probability", "cost", "decided", "features_used")
-BETWEEN = ";"  # separates feature names within one field
+SEPARATOR = ";"  # separates feature names within one field
 
 
-def predict(
-    model: options.ModelFile,
-    data: options.Data,
-    out: options.OutTable = None,
+@dataclass(frozen=True)
+class PredictArguments:
+    """Arguments and options of ``budgetprune predict``."""
+
+    model: options.ModelFile
+    data: options.Data
+    out: options.OutTable = None
     full: Annotated[
         bool,
         typer.Option(
             "--full",
             help="Acquire everything the trees of all stages use, instead of stopping early.",
         ),
-    ] = False,
-    max_cost: options.MaxCost = None,
+    ] = False
+    max_cost: options.MaxCost = None
     keep: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,12 +49,14 @@ def predict(
             show_default=False,
             help="Column to copy to the output, such as a key. May be repeated.",
         ),
-    ] = None,
-    escape_formulas: options.EscapeFormulas = True,
-    max_columns: options.MaxColumns = options.MOST_COLUMNS,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+    ] = None
+    escape_formulas: options.EscapeFormulas = True
+    max_columns: options.MaxColumns = options.MOST_COLUMNS
+    as_json: options.Json = False
+    quiet: options.Quiet = False
+
+
+def predict(arguments: PredictArguments) -> None:
     """Predict the rows of a table and report the cost of each prediction.
 
     The output is a CSV file with one line per row: label (or prediction, for regression), probability of that
@@ -60,42 +67,46 @@ def predict(
 
     Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
     """
-    console = Console(quiet=quiet, as_json=as_json, out=out)
-    options.check_out(out, model, data)
-    options.check_shown(out, quiet=quiet, as_json=as_json)
-    if full and max_cost is not None:
+    out, data, full = arguments.out, arguments.data, arguments.full
+    console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
+    check_out(out, arguments.model, data)
+    check_shown(out, quiet=arguments.quiet, as_json=arguments.as_json)
+    if full and arguments.max_cost is not None:
         raise InvalidInputError("--max-cost is for predictions that stop early, and --full for all others.")
     from budgetprune.model import BudgetModel
     from budgetprune.workflow.tables import read_table_for, rows_for
 
-    loaded = BudgetModel.load(model)
-    predictor, about, kept = loaded.predictor, loaded.about, list(dict.fromkeys(keep or ()))
+    model = BudgetModel.load(arguments.model)
+    predictor, about, kept = model.predictor, model.about, list(dict.fromkeys(arguments.keep or ()))
     if taken := set(kept) & {*COLUMNS, "label", "prediction"}:
         raise InvalidInputError(f"--keep {min(taken)} has the name of a column that is written; rename it.")
     with console.stage(f"reading {data}"):
         # Without --full, columns of unreachable stages are not needed.
         forest = _all_trees(predictor) if full else predictor.forest
-        table = read_table_for(forest, data, max_columns=max_columns)
+        table = read_table_for(forest, data, max_columns=arguments.max_columns)
         table.check_columns(kept, "--keep")
         rows = rows_for(forest, table, target=None if about is None else about.target)
     with console.stage(f"predicting {len(rows):,} rows"):
-        answers = _plain(predictor, rows) if full else _decided(predictor, rows, max_cost)
-        written = table.frame[kept].assign(**answers)
-    lines = for_spreadsheets(written, {"features_used": BETWEEN}) if escape_formulas else written
+        predictions = (
+            _predict_full(predictor, rows) if full else _predict_early(predictor, rows, arguments.max_cost)
+        )
+        written = table.frame[kept].assign(**predictions)
+    is_escaped = arguments.escape_formulas
+    lines = escape_formulas(written, {"features_used": SEPARATOR}) if is_escaped else written
     if out is not None:
-        options.write_csv(lines, out)
-        console.show(_summary(answers), f"Written: {out}")
-    elif not as_json:
+        write_csv(lines, out)
+        console.show(_summary(predictions), f"Written: {out}")
+    elif not arguments.as_json:
         lines.to_csv(sys.stdout, index=False)
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "out": None if out is None else str(out),
         "rows": len(written),
-        "mean_cost": float(answers["cost"].mean()),
-        "decided": float(answers["decided"].mean()),
+        "mean_cost": float(predictions["cost"].mean()),
+        "decided": float(predictions["decided"].mean()),
     }
-    if as_json and out is None:
-        told["predictions"] = _records(written)
-    console.result(told)
+    if arguments.as_json and out is None:
+        result["predictions"] = _records(written)
+    console.result(result)
 
 
 def _records(written: pd.DataFrame) -> Any:
@@ -103,7 +114,7 @@ def _records(written: pd.DataFrame) -> Any:
     return written.astype(object).where(written.notna(), None).to_dict(orient="records")
 
 
-def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:
+def _predict_early(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:
     """Predict with sequential acquisition and early stopping."""
     simulation = predictor.simulate(rows, max_cost=max_cost)
     probability = None
@@ -118,7 +129,7 @@ def _decided(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | N
     )
 
 
-def _plain(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, Any]:
+def _predict_full(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, Any]:
     """Predict from all features that the trees use."""
     label, acquired = predictor.predict(rows), _all_sources(predictor, rows)
     probability = None
@@ -180,13 +191,13 @@ def features_used(predictor: BudgetPredictor, acquired: NDArray[np.bool_]) -> ND
     names = np.empty(len(sets), dtype=object)
     for i, has in enumerate(sets):
         known = [k for k, needed in zip(tested, needs, strict=True) if (has | ~is_paid)[needed].all()]
-        names[i] = BETWEEN.join(predictor.feature_names[k] for k in known)
+        names[i] = SEPARATOR.join(predictor.feature_names[k] for k in known)
     return names[which.reshape(-1)]
 
 
-def _summary(answers: dict[str, Any]) -> str:
-    cost, n_rows = answers["cost"], len(answers["cost"])
-    n_open = n_rows - int(np.count_nonzero(answers["decided"]))
+def _summary(predictions: dict[str, Any]) -> str:
+    cost, n_rows = predictions["cost"], len(predictions["cost"])
+    n_open = n_rows - int(np.count_nonzero(predictions["decided"]))
     left = f"; {n_open:,} were not decided within what they may cost" if n_open else ""
     return (
         f"{n_rows:,} predictions cost {np.mean(cost):.4g} on average, and at most {np.max(cost):.4g}{left}."

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from budgetprune.commands import options
-from budgetprune.commands import staged as tables
+from budgetprune.commands import staged_tables as tables
+from budgetprune.commands.checks import check_out
 from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.model import BudgetModel
 
 
-def rebudget(
-    model: options.ModelFile,
-    out: options.Out,
-    budget: options.Budget = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Allow --out to replace the model file itself.")
-    ] = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
+@dataclass(frozen=True)
+class RebudgetArguments:
+    """Arguments and options of ``budgetprune rebudget``."""
+
+    model: options.ModelFile
+    out: options.Out
+    budget: options.Budget = None
+    force: Annotated[bool, typer.Option("--force", help="Allow --out to replace the model file itself.")] = (
+        False
+    )
+    as_json: options.Json = False
+    quiet: options.Quiet = False
+
+
+def rebudget(arguments: RebudgetArguments) -> None:
     """Write a staged model for another budget, without training.
 
     A staged model contains stopping rules for every budget; this command selects the best one within the new
@@ -30,30 +37,33 @@ def rebudget(
 
     Example: budgetprune rebudget ill.budgetprune --budget 5 --out cheaper.budgetprune
     """
-    console = Console(quiet=quiet, as_json=as_json, out=out)
-    if not force and out.exists() and out.samefile(model):
+    out, budget = arguments.out, arguments.budget
+    console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
+    if not arguments.force and out.exists() and out.samefile(arguments.model):
         raise InvalidInputError(f"--out {out} is the model itself; add --force to replace it.")
-    options.check_out(out)
-    options.check_amount(budget, "--budget")
+    check_out(out)
     from budgetprune.staged import StagedPredictor
-    from budgetprune.workflow.staging import rebudgeted, unspent
+    from budgetprune.workflow import rebudget_model
+    from budgetprune.workflow.options import check_limit
+    from budgetprune.workflow.rebudget import unused_budget_note
 
-    loaded = BudgetModel.load(model)
+    check_limit(budget, "--budget")
+    loaded = BudgetModel.load(arguments.model)
     try:
-        other = rebudgeted(loaded, budget)
+        model = rebudget_model(loaded, budget)
     except InvalidInputError as error:
-        raise InvalidInputError(f"{model}: {error}") from error
-    assert isinstance(other.predictor, StagedPredictor)
-    if (remark := unspent(other.predictor, budget)) is not None:
-        console.note(remark)
-    other.save(out)
-    staged = other.predictor.model
+        raise InvalidInputError(f"{arguments.model}: {error}") from error
+    assert isinstance(model.predictor, StagedPredictor)
+    if (note := unused_budget_note(model.predictor, budget)) is not None:
+        console.note(note)
+    model.save(out)
+    staged = model.predictor.model
     cost, score = (float(values[staged.point]) for values in (staged.trade_off.cost, staged.trade_off.score))
-    name = "score" if other.about is None else other.about.score_name
+    name = "score" if model.about is None else model.about.score_name
     console.show(
         tables.stage_table(staged),
         f"Average cost {cost:.4g}, {name} {score:.4f}, on rows that had no part in training.",
         f"Written: {out}",
     )
-    told = {"out": str(out), "budget": budget, "cost": cost, "score": score}
-    console.result(told | {"stages": tables.stage_values(staged)})
+    result = {"out": str(out), "budget": budget, "cost": cost, "score": score}
+    console.result(result | {"stages": tables.stage_values(staged)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,19 +11,24 @@ import numpy as np
 import typer
 
 from budgetprune.commands import options
+from budgetprune.commands.checks import check_out
 from budgetprune.commands.console import Console
 from budgetprune.commands.failures import needs_extra
 from budgetprune.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from budgetprune.forest import Forest
+    from budgetprune.model import BudgetModel
 
 PAGE = Path("report.html")
 
 
-def report(
-    model: options.ModelFile,
-    data: options.DataOption,
+@dataclass(frozen=True)
+class ReportArguments:
+    """Arguments and options of ``budgetprune report``."""
+
+    model: options.ModelFile
+    data: options.DataOption
     out: Annotated[
         Path | None,
         typer.Option(
@@ -32,17 +38,17 @@ def report(
             show_default=False,
             help=f"Page to write; {PAGE} by default, none with --json.",
         ),
-    ] = None,
+    ] = None
     target: Annotated[
         str | None,
         typer.Option(show_default=False, help="Column with the true target; by default the training target."),
-    ] = None,
-    title: Annotated[str, typer.Option(show_default=False, help="Title of the page.")] = "",
-    unit: Annotated[str, typer.Option(show_default=False, help="Unit of costs, for example minutes.")] = "",
+    ] = None
+    title: Annotated[str, typer.Option(show_default=False, help="Title of the page.")] = ""
+    unit: Annotated[str, typer.Option(show_default=False, help="Unit of costs, for example minutes.")] = ""
     stories: Annotated[
         int,
         typer.Option(min=0, max=5, help="Number of rows shown with their values as examples; 0 for none."),
-    ] = 5,
+    ] = 5
     rows: Annotated[
         int,
         typer.Option(
@@ -50,15 +56,17 @@ def report(
             help="Most rows used to measure other budgets; larger data is sampled. The model itself and its "
             "baseline are always measured on all rows.",
         ),
-    ] = 5000,
-    max_columns: options.MaxColumns = options.MOST_COLUMNS,
-    seed: options.Seed = 0,
+    ] = 5000
+    max_columns: options.MaxColumns = options.MOST_COLUMNS
+    seed: options.Seed = 0
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the content of the page as one JSON object and nothing else."),
-    ] = False,
-    quiet: options.Quiet = False,
-) -> None:
+    ] = False
+    quiet: options.Quiet = False
+
+
+def report(arguments: ReportArguments) -> None:
     """Write an HTML report for choosing a budget: score, costs and errors at each budget.
 
     For a staged model, it shows where rows stop, the value of further stages, and the decisions of single
@@ -69,9 +77,10 @@ def report(
 
     Example: budgetprune report ill.budgetprune --data test.csv --unit EUR --out report.html
     """
-    console = Console(quiet=quiet, as_json=as_json, out=out)
-    page = PAGE if out is None and not as_json else out
-    options.check_out(page, model, data)
+    out, data = arguments.out, arguments.data
+    console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
+    page = PAGE if out is None and not arguments.as_json else out
+    check_out(page, arguments.model, data)
     with needs_extra("cli", "pandas", "pyarrow"):
         from budgetprune.workflow.tables import read_table_for
     from budgetprune.model import BudgetModel
@@ -82,16 +91,23 @@ def report(
         with needs_extra("report", "jinja2", "markupsafe", "plotly"):
             import jinja2  # noqa: F401
             import plotly.offline  # noqa: F401
-    loaded = BudgetModel.load(model)
-    forest = forest_of(loaded)
-    points = "path" if loaded.path is not None else "curve"
+    model = BudgetModel.load(arguments.model)
+    forest = forest_of(model)
+    points = "path" if model.path is not None else "curve"
     with console.stage(f"reading {data}"):
-        truth = _target(target, loaded, data)
-        table = read_table_for(forest, data, truth, max_columns=max_columns)
-        X, y = _rows_and_truth(forest, table, truth)
+        target = _target(arguments.target, model, data)
+        table = read_table_for(forest, data, target, max_columns=arguments.max_columns)
+        X, y = _rows_and_labels(forest, table, target)
     with console.stage(f"measuring all points of the {points} on {several(len(y), 'row')}", bars=True):
-        wanted = ReportOptions(title=title, unit=unit, n_examples=stories, max_rows=rows, seed=seed)
-        summary = summarise(loaded, X, y, wanted, progress=_bar if console.has_bars else None)
+        report_options = ReportOptions(
+            title=arguments.title,
+            unit=arguments.unit,
+            n_examples=arguments.stories,
+            max_rows=arguments.rows,
+            seed=arguments.seed,
+        )
+        progress = _bar if console.has_bars else None
+        summary = summarise(model, X, y, report_options, progress=progress)
     if page is not None:
         with console.stage(f"writing {page}"):
             write_page(summary, page)
@@ -99,17 +115,19 @@ def report(
     console.result(to_json(summary))
 
 
-def _target(name: str | None, loaded: Any, data: Path) -> str:
-    if name is None and loaded.about is None:
+def _target(name: str | None, model: BudgetModel, data: Path) -> str:
+    if name is not None:
+        return name
+    if model.about is None:
         raise InvalidInputError(f"say which column of {data} is the truth: --target COLUMN.")
-    return str(loaded.about.target if name is None else name)
+    return model.about.target
 
 
-def _rows_and_truth(forest: Forest, table: Any, target: str) -> tuple[Any, Any]:
+def _rows_and_labels(forest: Forest, table: Any, target: str) -> tuple[Any, Any]:
     """Return rows for the forest, and labels as its classes; unknown labels stay strings."""
-    from budgetprune.workflow.tables import read_answers, rows_for
+    from budgetprune.workflow.tables import encode_target, rows_for
 
-    answers = read_answers(table, target, forest.classes)
+    answers = encode_target(table, target, forest.classes)
     if forest.classes is not None:
         is_known = answers >= 0
         written = table.frame[target].astype(str).to_numpy(dtype=object)

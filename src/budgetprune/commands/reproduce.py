@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from budgetprune.commands import options as shared
-from budgetprune.commands.failures import INTERRUPTED, fail, fail_unforeseen, needs_extra
+from budgetprune.commands.failures import INTERRUPTED, fail, fail_unexpected, needs_extra
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 
 GROUP = "budgetprune.experiments"
@@ -40,18 +41,21 @@ def _show_names(is_wanted: bool) -> None:
         raise typer.Exit
 
 
-def _tell(line: str) -> None:
+def _print_progress(line: str) -> None:
     typer.echo(f"budgetprune: {line}", err=True)
 
 
-def reproduce(
+@dataclass(frozen=True)
+class ReproduceArguments:
+    """Arguments and options of ``budgetprune reproduce``."""
+
     name: Annotated[
         str, typer.Argument(help="Name of an experiment; --list shows all names.", show_default=False)
-    ],
-    repeats: Annotated[int, typer.Option(min=1, help="Number of seeds; the paper uses 10.")] = 3,
-    quick: Annotated[bool, typer.Option("--quick", help="Smoke test on tiny data; takes seconds.")] = False,
-    paper: Annotated[bool, typer.Option("--paper", help="Full grids, no time limit.")] = False,
-    out: Annotated[Path, typer.Option(help="Parent folder of the results folder NAME.")] = Path("output"),
+    ]
+    repeats: Annotated[int, typer.Option(min=1, help="Number of seeds; the paper uses 10.")] = 3
+    quick: Annotated[bool, typer.Option("--quick", help="Smoke test on tiny data; takes seconds.")] = False
+    paper: Annotated[bool, typer.Option("--paper", help="Full grids, no time limit.")] = False
+    out: Annotated[Path, typer.Option(help="Parent folder of the results folder NAME.")] = Path("output")
     data_dir: Annotated[
         Path | None,
         typer.Option(
@@ -59,15 +63,17 @@ def reproduce(
             file_okay=False,
             help="Folder with data sets; else BUDGETPRUNE_DATA, the cache, or the public source.",
         ),
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of cores.")] = 2,
+    ] = None
+    jobs: Annotated[int, typer.Option(min=1, help="Number of cores.")] = 2
     listing: Annotated[
         bool,
         typer.Option("--list", callback=_show_names, is_eager=True, help="List the experiments."),
-    ] = False,
-    as_json: shared.Json = False,
-    quiet: shared.Quiet = False,
-) -> None:
+    ] = False
+    as_json: shared.Json = False
+    quiet: shared.Quiet = False
+
+
+def reproduce(arguments: ReproduceArguments) -> None:
     """Reproduce an experiment of the paper: results as JSON, a table, and a figure.
 
     Finished parts are kept: run the same command again to resume after an interruption.
@@ -82,25 +88,30 @@ def reproduce(
         tables = import_module(f"{experiments.__name__}.tables")
         try:
             options = experiments.Options(
-                repeats=repeats, quick=quick, paper=paper, out=out, data_dir=data_dir, jobs=jobs
+                repeats=arguments.repeats,
+                quick=arguments.quick,
+                paper=arguments.paper,
+                out=arguments.out,
+                data_dir=arguments.data_dir,
+                jobs=arguments.jobs,
             )
-            experiment = experiments.find_experiment(name)
+            experiment = experiments.find_experiment(arguments.name)
         except InvalidInputError as error:
             raise typer.BadParameter(str(error)) from error
     again = "what is finished is kept: the same command goes on from there."
     try:
-        outcome = runner.reproduce(experiment, options, tell=None if quiet else _tell)
+        outcome = runner.reproduce(experiment, options, tell=None if arguments.quiet else _print_progress)
     except KeyboardInterrupt:
         fail(f"interrupted; {again}", INTERRUPTED)
     except runner.PartError as error:
         if not isinstance(error.__cause__, BudgetPruneError | OSError | ImportError):
-            fail_unforeseen(error.__cause__, f"{error}; {again}")
+            fail_unexpected(error.__cause__, f"{error}; {again}")
         fail(f"{error}; {again}")
     except (BudgetPruneError, OSError, ImportError) as error:
         fail(str(error))
-    if as_json:
+    if arguments.as_json:
         typer.echo(json.dumps(json.loads(outcome.files[0].read_text(encoding="utf-8"))))
-    if as_json or quiet:
+    if arguments.as_json or arguments.quiet:
         return
     substitute = experiment.substitute(options)
     for text in ([f"Substitute: {substitute}"] if substitute else []) + [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -27,47 +28,52 @@ class LogLevel(StrEnum):
     debug = "debug"
 
 
-def serve(
-    model: Annotated[Path, typer.Argument(help="Model file written by fit, prune or BudgetPredictor.save.")],
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
-    max_body: Annotated[
-        int, typer.Option(min=1, help="Most bytes of a request for one example.")
-    ] = Limits.body,
-    max_batch: Annotated[int, typer.Option(min=1, help="Most rows of a batch.")] = Limits.batch_rows,
-    max_batch_body: Annotated[int, typer.Option(min=1, help="Most bytes of a batch.")] = Limits.batch_body,
-    max_header_bytes: Annotated[
-        int, typer.Option(min=1, help="Most bytes of all headers of a request.")
-    ] = Limits.header_bytes,
-    max_headers: Annotated[int, typer.Option(min=1, help="Most headers of a request.")] = Limits.headers,
+@dataclass(frozen=True)
+class ServeArguments:
+    """Arguments and options of ``budgetprune serve``."""
+
+    model: Annotated[Path, typer.Argument(help="Model file written by fit, prune or BudgetPredictor.save.")]
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000
+    max_body: Annotated[int, typer.Option(min=1, help="Most bytes of a request for one example.")] = (
+        Limits.body
+    )
+    max_batch: Annotated[int, typer.Option(min=1, help="Most rows of a batch.")] = Limits.batch_rows
+    max_batch_body: Annotated[int, typer.Option(min=1, help="Most bytes of a batch.")] = Limits.batch_body
+    max_header_bytes: Annotated[int, typer.Option(min=1, help="Most bytes of all headers of a request.")] = (
+        Limits.header_bytes
+    )
+    max_headers: Annotated[int, typer.Option(min=1, help="Most headers of a request.")] = Limits.headers
     max_connections: Annotated[
         int | None,
         typer.Option(min=1, help="Most open connections. [default: 1000, or what descriptors allow]"),
-    ] = Limits.connections,
+    ] = Limits.connections
     header_timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds in which all headers of a request must arrive.")
-    ] = Limits.header_timeout,
+    ] = Limits.header_timeout
     body_timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds in which the body of a request must arrive.")
-    ] = Limits.body_timeout,
+    ] = Limits.body_timeout
     keep_alive: Annotated[
         float, typer.Option(min=0.001, help="Seconds that a connection may be idle between two requests.")
-    ] = Limits.keep_alive,
+    ] = Limits.keep_alive
     allowed_hosts: Annotated[
         list[str] | None,
         typer.Option(
             help="Accepted host name of the service; may be repeated; '*' allows all. Always "
             "allowed: localhost, 127.0.0.1, [::1] and --host; every address if that is 0.0.0.0 or ::."
         ),
-    ] = None,
+    ] = None
     grace: Annotated[
         float, typer.Option(min=0, help="Seconds that requests may take to end after a signal.")
-    ] = 30,
+    ] = 30
     drain: Annotated[
         float, typer.Option(min=0, help="Seconds after a signal in which new requests get a 503.")
-    ] = 1,
-    log_level: Annotated[LogLevel, typer.Option(help="Log level.")] = LogLevel.warning,
-) -> None:
+    ] = 1
+    log_level: Annotated[LogLevel, typer.Option(help="Log level.")] = LogLevel.warning
+
+
+def serve(arguments: ServeArguments) -> None:
     """Serve one model over HTTP, as JSON.
 
     Clients post the known values and get a decision or the next source to acquire. There is no
@@ -75,6 +81,7 @@ def serve(
 
     Example: budgetprune serve ill.budgetprune --port 8000
     """
+    model, host, port = arguments.model, arguments.host, arguments.port
     with needs_extra("serve", *PACKAGES):
         from budgetprune.service import run
     try:
@@ -83,7 +90,7 @@ def serve(
     except (BudgetPruneError, OSError, TypeError) as error:
         fail(f"{model} cannot be served: {error}", WRONG)
 
-    def tell(address: str) -> None:
+    def show_address(address: str) -> None:
         typer.echo(f"budgetprune: serving {model} at {address}")
         if not _is_loopback(host):
             typer.echo(f"budgetprune: there is no authentication: whoever reaches {host} can ask.", err=True)
@@ -94,21 +101,21 @@ def serve(
             host=host,
             port=port,
             limits=Limits(
-                body=max_body,
-                batch_rows=max_batch,
-                batch_body=max_batch_body,
-                header_bytes=max_header_bytes,
-                headers=max_headers,
-                connections=max_connections,
-                header_timeout=header_timeout,
-                body_timeout=body_timeout,
-                keep_alive=keep_alive,
+                body=arguments.max_body,
+                batch_rows=arguments.max_batch,
+                batch_body=arguments.max_batch_body,
+                header_bytes=arguments.max_header_bytes,
+                headers=arguments.max_headers,
+                connections=arguments.max_connections,
+                header_timeout=arguments.header_timeout,
+                body_timeout=arguments.body_timeout,
+                keep_alive=arguments.keep_alive,
             ),
-            allowed_hosts=[name for names in allowed_hosts or () for name in names.split(",")],
-            grace=grace,
-            drain=drain,
-            log_level=log_level.value,
-            when_ready=tell,
+            allowed_hosts=[name for names in arguments.allowed_hosts or () for name in names.split(",")],
+            grace=arguments.grace,
+            drain=arguments.drain,
+            log_level=arguments.log_level.value,
+            when_ready=show_address,
         )
     except InvalidInputError as error:
         fail(str(error), WRONG)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetprune.workflow.tables import Columns, Target, categories, divide_table, learn_categories
+from budgetprune.workflow.tables import Columns, Target, categories, learn_categories, split_table
 
 
 def impurity(answers: np.ndarray) -> float:
@@ -74,7 +74,7 @@ def test_only_training_rows_number_categories():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"n": rng.normal(size=400), "a": pd.Categorical(rng.choice(list("pqrs"), 400))})
     y = rng.integers(0, 2, 400).astype(float) * rng.random(400)
-    divided = divide_table(Columns(frame), Target("y", "regression", y), share=0.4, seed=1, dtype=np.float32)
+    divided = split_table(Columns(frame), Target("y", "regression", y), share=0.4, seed=1, dtype=np.float32)
     assert divided.classes is None
     assert len(divided.train) == 240
     is_val = np.isin(frame["n"].to_numpy(np.float32), divided.validation.X[:, 0])
@@ -86,7 +86,7 @@ def test_only_training_rows_number_categories():
 def test_classes_are_numbered():
     frame = pd.DataFrame({"n": np.arange(100.0)})
     y = np.array(["no", "yes", "maybe", "no"] * 25)
-    divided = divide_table(
+    divided = split_table(
         Columns(frame), Target("y", "classification", y), share=0.3, seed=0, dtype=np.float64
     )
     assert divided.classes.tolist() == ["maybe", "no", "yes"]

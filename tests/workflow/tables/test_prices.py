@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from budgetprune import InvalidInputError
-from budgetprune.workflow.tables import Columns, PricedColumns, price_list_template, read_price_list
+from budgetprune.workflow.tables import Columns, PriceList, price_list_template, read_price_list
 
 CLINIC = """feature,cost,source,note
 age,0
@@ -101,16 +101,16 @@ def test_lists_that_are_refused(prices, text, words):
 )
 def test_prices_and_columns_must_fit(names, dropped, words):
     with pytest.raises(InvalidInputError, match=words):
-        PricedColumns({"a": 1, "b": 2}).check(names, target="y", dropped=dropped, file="costs.csv")
+        PriceList({"a": 1, "b": 2}).check(names, target="y", dropped=dropped, file="costs.csv")
 
 
 def test_the_target_is_not_bought():
     with pytest.raises(InvalidInputError, match="a cost for 'y', which is the target"):
-        PricedColumns({"a": 1, "y": 2}).check(["a"], target="y", dropped=(), file="costs.csv")
+        PriceList({"a": 1, "y": 2}).check(["a"], target="y", dropped=(), file="costs.csv")
 
 
 def test_columns_that_need_each_other_end():
-    both = PricedColumns({"a": 1, "b": 2}, needs={"a": ("b",), "b": ("a",)})
+    both = PriceList({"a": 1, "b": 2}, needs={"a": ("b",), "b": ("a",)})
     assert both.for_features(["a", "b"]).resolve(2, ["a", "b"]).price_alone.tolist() == [3, 3]
 
 

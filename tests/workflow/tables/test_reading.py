@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from budgetprune import InvalidInputError
-from budgetprune.workflow.tables import read_table, sort_columns
+from budgetprune.workflow.tables import classify_columns, read_table
 
 FRAME = pd.DataFrame(
     {"a": [1.5, None, -3.0], "b": ["x", "y", None], "c": [True, False, True], "y": [0, 1, 0]}
@@ -20,7 +20,7 @@ FRAME = pd.DataFrame(
 
 def check(table, kind):
     assert table.kind == kind
-    columns = sort_columns(table, without={"y"})
+    columns = classify_columns(table, without={"y"})
     assert columns.names == ("a", "b", "c")
     assert columns.is_categorical == [False, True, True]
     assert columns.frame["a"].dtype == np.float64
@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def columns_of(tmp_path, text, **how):
     (tmp_path / "t.csv").write_text(text)
-    return sort_columns(
+    return classify_columns(
         read_table(tmp_path / "t.csv", as_text=how.get("categorical", ())), without={"y"}, **how
     )
 
@@ -148,7 +148,7 @@ def test_dates_are_refused(tmp_path):
     frame = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2021-01-01"]), "y": [0, 1]})
     frame.to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InvalidInputError, match=r"column 'when' of .* holds dates or times; .*--drop"):
-        sort_columns(read_table(tmp_path / "t.parquet"), without={"y"})
+        classify_columns(read_table(tmp_path / "t.parquet"), without={"y"})
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_categories_are_what_all_of_them_are(tmp_path, written, labels):
 
 def test_whole_numbers_with_gaps_are_the_same_categories_in_parquet(tmp_path):
     pd.DataFrame({"a": [1.0, 2.0, None], "y": [0, 1, 0]}).to_parquet(tmp_path / "t.parquet")
-    columns = sort_columns(read_table(tmp_path / "t.parquet"), without={"y"}, categorical=["a"])
+    columns = classify_columns(read_table(tmp_path / "t.parquet"), without={"y"}, categorical=["a"])
     assert columns.frame["a"].cat.categories.tolist() == [1, 2]
 
 
 def test_doubts(tmp_path):
     lines = "".join(f"name {k},{k % 3},{k % 2}\n" for k in range(30))
     columns = columns_of(tmp_path, f"who,b,y\n{lines}")
-    (doubt,) = columns.doubts()
+    (doubt,) = columns.notes()
     assert "column 'who' has 30 different texts in 30 rows" in doubt
 
 
@@ -187,13 +187,13 @@ def test_nothing_to_predict_from(tmp_path):
 def test_decimal_commas(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text('a;b;c;y\n-0,4;1;x;1\n12;2;"1,5";0\n;3;y;1\n')
-    columns = sort_columns(read_table(file), without={"y"})
+    columns = classify_columns(read_table(file), without={"y"})
     assert columns.is_categorical == [False, False, True]
     assert columns.frame["a"].fillna(9).tolist() == [-0.4, 12, 9]
     file.write_text('a,y\n"0,4",1\n"1,234",0\n')
     with pytest.raises(InvalidInputError, match=r"'a' seems to hold numbers with commas: '0,4' in line 2 of"):
-        sort_columns(read_table(file), without={"y"})
-    assert sort_columns(read_table(file), without={"y"}, categorical={"a"}).is_categorical == [True]
+        classify_columns(read_table(file), without={"y"})
+    assert classify_columns(read_table(file), without={"y"}, categorical={"a"}).is_categorical == [True]
 
 
 def test_blanks_around_names(tmp_path):
@@ -214,11 +214,11 @@ def test_an_index_that_has_a_name_is_a_column(tmp_path):
 def test_lists_are_refused(tmp_path):
     pd.DataFrame({"a": [[1, 2], [3]], "y": [0, 1]}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InvalidInputError, match=r"'a' of .* holds lists or records; .*--drop a"):
-        sort_columns(read_table(tmp_path / "t.parquet"), without={"y"})
+        classify_columns(read_table(tmp_path / "t.parquet"), without={"y"})
 
 
 def test_whole_numbers_that_are_too_long_are_names(tmp_path):
     long = [2**64 - 1, 1, 2**64 - 1]
     pd.DataFrame({"a": np.array(long, dtype=np.uint64), "y": [0, 1, 0]}).to_parquet(tmp_path / "t.parquet")
-    column = sort_columns(read_table(tmp_path / "t.parquet"), without={"y"}, categorical={"a"}).frame["a"]
+    column = classify_columns(read_table(tmp_path / "t.parquet"), without={"y"}, categorical={"a"}).frame["a"]
     assert column.tolist() == list(map(str, long))

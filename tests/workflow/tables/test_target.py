@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError
-from budgetprune.workflow.tables import read_answers, read_table, read_target
+from budgetprune.workflow.tables import encode_target, read_table, read_target
 
 
 @pytest.fixture
@@ -73,9 +73,9 @@ def test_an_unknown_target(table):
 
 def test_answers_are_spelled_as_the_model_does(table):
     classes = np.array(["no", "yes"])
-    assert read_answers(table("yes", "maybe", "no"), "y", classes).tolist() == [1, -1, 0]
-    assert read_answers(table(1, 0, 2), "y", np.array([0, 1])).tolist() == [1, 0, -1]
-    assert read_answers(table(1.0, 0.0), "y", np.array([False, True])[[0, 1]].astype(int)).tolist() == [1, 0]
-    assert read_answers(table(1.5, 0), "y", None).tolist() == [1.5, 0]
+    assert encode_target(table("yes", "maybe", "no"), "y", classes).tolist() == [1, -1, 0]
+    assert encode_target(table(1, 0, 2), "y", np.array([0, 1])).tolist() == [1, 0, -1]
+    assert encode_target(table(1.0, 0.0), "y", np.array([False, True])[[0, 1]].astype(int)).tolist() == [1, 0]
+    assert encode_target(table(1.5, 0), "y", None).tolist() == [1.5, 0]
     with pytest.raises(InvalidInputError, match="never one of the model's classes, which are 'no', 'yes'"):
-        read_answers(table(1, 0), "y", classes)
+        encode_target(table(1, 0), "y", classes)

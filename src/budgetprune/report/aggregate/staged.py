@@ -12,7 +12,7 @@ from budgetprune.report.measure.stopping import StoppedRows, loss_kind
 from budgetprune.report.options import ReportOptions
 from budgetprune.report.summary.staged import ChainStage, StagedOutcome, StagedPoint, StagedSummary
 from budgetprune.staged.model import StagedModel
-from budgetprune.workflow.making import rounded_up
+from budgetprune.workflow.comparison import rounded_up
 
 
 def summarise_staged(measured: StagedMeasurements, options: ReportOptions) -> StagedSummary:

@@ -1,4 +1,4 @@
-"""What is in a column: numbers or categories. And the refusal of columns that are neither, quite."""
+"""Classification of columns as numeric or categorical; columns that are neither are refused."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from budgetprune.workflow.tables.reading import Table, has_decimal_commas
 if TYPE_CHECKING:
     import pandas as pd
 
-# Of the values that are there: with more numbers than that, a column with text is a column of numbers that
-# has gone wrong.
+# Largest share of numbers in a text column. With more, the column is numeric, and its text is an error.
 MOST_NUMBERS_OF_TEXT = 0.5
-# Texts that nearly always differ are names, not categories.
+# Average number of rows of a category below which the column is probably a name or a key.
 FEWEST_ROWS_OF_CATEGORY = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The features of a table, each with its kind.
+    """Features of a table.
 
     Attributes
     ----------
     frame : pandas.DataFrame
-        float64 where a feature is a number, NaN where it is missing; else of pandas' type ``category``.
+        Numeric features are float64, with NaN for missing values; others have pandas' type ``category``.
     """
 
     frame: pd.DataFrame
@@ -39,11 +38,11 @@ class Columns:
 
     @property
     def is_categorical(self) -> list[bool]:
-        """For each feature, whether it is no number."""
+        """Whether each feature is categorical."""
         return [str(dtype) == "category" for dtype in self.frame.dtypes]
 
-    def doubts(self) -> list[str]:
-        """Say which columns are hardly what they are taken for; nothing is wrong with going on."""
+    def notes(self) -> list[str]:
+        """Return a note for each column that is probably a name or a key."""
         found = []
         for name, is_categorical in zip(self.names, self.is_categorical, strict=True):
             column = self.frame[name]
@@ -55,27 +54,28 @@ class Columns:
         return found
 
 
-def sort_columns(table: Table, *, without: Collection[str], categorical: Collection[str] = ()) -> Columns:
-    """Tell numbers from categories, column by column, or say which column is neither.
+def classify_columns(table: Table, *, without: Collection[str], categorical: Collection[str] = ()) -> Columns:
+    """Classify the columns of a table as numeric or categorical; raise if one is neither.
 
     Parameters
     ----------
     table : Table
-    without : columns that are no features: the target, and what somebody drops
-    categorical : columns that hold categories, whatever they look like
+    without : columns that are not features: the target and dropped columns
+    categorical : columns to treat as categorical
     """
     import pandas as pd
 
     names = [name for name in table.frame.columns if name not in without]
     if not names:
         raise InvalidInputError(f"{table.file} has no column to predict from.")
-    sorted_columns = {
-        name: labels_of(table.frame[name]) if name in categorical else _sorted(table, name) for name in names
+    classified = {
+        name: as_categories(table.frame[name]) if name in categorical else _classified(table, name)
+        for name in names
     }
-    return Columns(pd.DataFrame(sorted_columns, index=table.frame.index))
+    return Columns(pd.DataFrame(classified, index=table.frame.index))
 
 
-def _sorted(table: Table, name: str) -> pd.Series[Any]:
+def _classified(table: Table, name: str) -> pd.Series[Any]:
     import pandas as pd
 
     column = table.frame[name]
@@ -86,7 +86,7 @@ def _sorted(table: Table, name: str) -> pd.Series[Any]:
             f"it out: --drop {name}."
         )
     if types.is_bool_dtype(column.dtype) or str(column.dtype) == "category":
-        return labels_of(column)
+        return as_categories(column)
     if types.is_numeric_dtype(column.dtype):
         return finite_numbers(table, name)
     if holds_text(column):
@@ -94,12 +94,12 @@ def _sorted(table: Table, name: str) -> pd.Series[Any]:
         n_values, n_numbers = column.count(), numbers.count()
         if n_numbers <= MOST_NUMBERS_OF_TEXT * n_values:
             refuse_decimal_commas(table, name, f"take it for categories: --categorical {name}")
-            return labels_of(column)
+            return as_categories(column)
     return finite_numbers(table, name, f", or take it for categories: --categorical {name}")
 
 
 def refuse_decimal_commas(table: Table, name: str, advice: str) -> None:
-    """Raise if texts are mostly numbers with commas; `advice` is for those who want them as names."""
+    """Raise if text is mostly numbers with commas; `advice` says how to keep it as text."""
     column = table.frame[name]
     has_comma = has_decimal_commas(column).to_numpy()
     if has_comma.sum() > MOST_NUMBERS_OF_TEXT * column.count():
@@ -111,7 +111,7 @@ def refuse_decimal_commas(table: Table, name: str, advice: str) -> None:
 
 
 def holds_text(column: pd.Series[Any]) -> bool:
-    """Whether a column holds text, perhaps with truth values or numbers among it."""
+    """Whether a column holds strings, possibly mixed with booleans or numbers."""
     import pandas as pd
 
     kind = pd.api.types.infer_dtype(column, skipna=True)
@@ -119,7 +119,7 @@ def holds_text(column: pd.Series[Any]) -> bool:
 
 
 def as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column as float64: NaN where values are missing, or are no numbers."""
+    """Return a column as float64; missing values and values that are not numbers are NaN."""
     import pandas as pd
 
     if str(column.dtype) == "category":
@@ -128,13 +128,13 @@ def as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def finite_numbers(table: Table, name: str, advice: str = "") -> pd.Series[Any]:
-    """A column as float64, or an error about the first entry that is no (finite) number.
+    """Return a column as float64; raise if an entry is not a finite number.
 
     Parameters
     ----------
     table : Table
-    name : of the column
-    advice : what else can be done about text than to clean it
+    name : column
+    advice : end of the message about text: an alternative to cleaning it
     """
     import pandas as pd
 
@@ -165,10 +165,10 @@ def finite_numbers(table: Table, name: str, advice: str = "") -> pd.Series[Any]:
     return numbers
 
 
-def labels_of(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column as pandas' type ``category``: truth values, whole numbers or text, whatever all values are.
+def as_categories(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column as pandas' type ``category``; all categories are booleans, integers or strings.
 
-    So what is "1" in a CSV file is the same category as 1 in a Parquet file, and "01" is not.
+    The string "1" in a CSV file and the number 1 in a Parquet file are the same category; "01" is another.
     """
     import pandas as pd
 
@@ -181,7 +181,7 @@ def labels_of(column: pd.Series[Any]) -> pd.Series[Any]:
         is_whole = bool(((as_float % 1 == 0) & (as_float.abs() < 2**53)).all())
         present = as_float.astype(np.int64) if is_whole and kind == "floating" else present.astype(str)
     elif kind == "string":
-        present = _natural(present)
+        present = _converted(present)
     elif kind == "boolean":
         present = present.astype(bool)
     else:
@@ -191,23 +191,23 @@ def labels_of(column: pd.Series[Any]) -> pd.Series[Any]:
     return labels.reindex(column.index)
 
 
-def truths_of(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Truth values, however they are spelled, as pandas' type ``category``; other things are missing."""
+def as_booleans(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return booleans in any spelling as pandas' type ``category``; other values are missing."""
     import pandas as pd
 
-    spelled = column.astype(str).str.strip().str.lower().map(_TRUTH | _NUMBERED_TRUTH)
+    spelled = column.astype(str).str.strip().str.lower().map(_BOOLEANS | _NUMERIC_BOOLEANS)
     return pd.Series(pd.Categorical(spelled, categories=[False, True]), index=column.index)
 
 
-_TRUTH = {"true": True, "false": False}
-_NUMBERED_TRUTH = {"1": True, "0": False, "1.0": True, "0.0": False}
+_BOOLEANS = {"true": True, "false": False}
+_NUMERIC_BOOLEANS = {"1": True, "0": False, "1.0": True, "0.0": False}
 _TIMES = ("datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period")
 
 
-def _natural(texts: pd.Series[Any]) -> pd.Series[Any]:
-    """Texts that spell truth values or whole numbers, all of them, as those."""
+def _converted(texts: pd.Series[Any]) -> pd.Series[Any]:
+    """Convert strings to booleans or integers if all of them spell such values."""
     lower = texts.str.lower()
-    if lower.isin(list(_TRUTH)).all():
-        return lower.map(_TRUTH).astype(bool)
+    if lower.isin(list(_BOOLEANS)).all():
+        return lower.map(_BOOLEANS).astype(bool)
     is_whole = texts.str.fullmatch(r"0|-?[1-9][0-9]{0,17}")
     return texts.astype(np.int64) if is_whole.all() and len(texts) else texts

@@ -1,4 +1,4 @@
-"""Read a file of rows: CSV, Parquet or svmlight, by the ending of its name."""
+"""Reading of rows: CSV, Parquet and svmlight files, by the ending of the name, and DataFrames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from budgetprune.costs.price_lists import listed
+from budgetprune.costs.price_lists import is_pandas, listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.feature_names import default_name
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-# The label of a row of an svmlight file, as a column.
+# Name of the label column of an svmlight file.
 LABEL = "label"
 
-# Rows of an svmlight file are stored in full, so that one large index can fill the memory.
+# Rows of an svmlight file become dense, so that one large index can fill the memory.
 MOST_COLUMNS = 10_000
 
-_PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _SEPARATORS = ",;\t|"
 _NUMBER = r"[-+]?[0-9]+(?:,[0-9]+)?"
 _ENDINGS = {
@@ -47,28 +47,29 @@ _ENDINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of a file, before anyone says what its columns mean.
+    """Rows as they were read, before columns are classified as numbers or categories.
 
     Attributes
     ----------
-    file : Path
+    file : Path or str
+        The file, or what messages call a DataFrame.
     frame : pandas.DataFrame
-        All columns, by name. Those that hold text hold it as the file has it.
-    kind : {"csv", "parquet", "svmlight"}
+        All columns, by name. Text is as in the file.
+    kind : {"csv", "parquet", "svmlight", "frame"}
     """
 
-    file: Path
+    file: Path | str
     frame: pd.DataFrame
     kind: str
 
     def place(self, row: int) -> str:
-        """Where a row is, as somebody finds it who opens the file."""
+        """Return the line of a row in a CSV file, or its number, for messages."""
         if self.kind != "csv":
             return f"row {row + 1} of {self.file}"
-        return f"line {_line_of(self.file, row)} of {self.file}"
+        return f"line {_line_of(Path(self.file), row)} of {self.file}"
 
     def check_columns(self, names: Collection[str], what: str) -> None:
-        """Raise unless the file has these columns, which somebody named in `what`."""
+        """Raise unless the table has these columns, which the option `what` names."""
         for name in names:
             if name not in self.frame.columns:
                 raise InvalidInputError(
@@ -77,42 +78,70 @@ class Table:
 
 
 def columns_of(frame: pd.DataFrame) -> str:
-    """Name the columns in an error message."""
+    """Return a list of the columns for an error message."""
     return f"its columns are {listed(map(repr, frame.columns), at_most=12)}"
+
+
+def open_table(
+    table: Any, name: str = "the table", *, as_text: Collection[str] = (), max_columns: int = MOST_COLUMNS
+) -> Table:
+    """Return rows from a file or a DataFrame.
+
+    Parameters
+    ----------
+    table : path or pandas DataFrame
+    name : what messages call a DataFrame
+    as_text, max_columns : see `read_table`
+    """
+    if isinstance(table, str | os.PathLike):
+        return read_table(table, as_text=as_text, max_columns=max_columns)
+    if not is_pandas(table, "DataFrame"):
+        raise InvalidInputError(
+            f"{name} must be the path of a file or a pandas DataFrame, not {type(table).__name__}."
+        )
+    try:
+        frame = _normalised(table.copy(deep=False))
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{name} cannot be read: {error}.") from error
+    return Table(name, frame, "frame")
+
+
+def table_name(table: Any, name: str = "the table") -> str:
+    """Return what messages call a table: the path of a file, or `name`."""
+    return os.fspath(table) if isinstance(table, str | os.PathLike) else name
 
 
 def read_table(
     file: str | os.PathLike[str], *, as_text: Collection[str] = (), max_columns: int = MOST_COLUMNS
 ) -> Table:
-    """Read all rows of a file, or say why that cannot be done.
+    """Read all rows of a file, or raise InvalidInputError.
 
     Parameters
     ----------
     file : path of the file
-        ``.csv`` or ``.tsv`` (also packed: ``.csv.gz``), with names in its first line, separated by commas,
-        semicolons, tabs or bars; ``.parquet``; ``.svm``, ``.svmlight`` or ``.libsvm``, whose features are
-        called ``x0``, ``x1``, ... by their numbers in the file, and whose labels are a column ``label``.
-    as_text : names of columns of a CSV file that are read as they are written
-    max_columns : number of features that an svmlight file may have: its largest index, plus one for index 0
+        ``.csv`` or ``.tsv`` (also compressed: ``.csv.gz``), with names in the first line, separated by
+        commas, semicolons, tabs or bars; ``.parquet``; ``.svm``, ``.svmlight`` or ``.libsvm``, whose features
+        are named ``x0``, ``x1``, ... by their index, and whose labels are the column ``label``.
+    as_text : columns of a CSV file that are read as strings
+    max_columns : largest number of features of an svmlight file: its largest index plus one
     """
     path = Path(file)
-    kind = _kind_of(path)
-    with blamed_on(path):
+    kind = _file_kind(path)
+    with reading_errors(path):
         if kind == "csv":
             frame = _read_csv(path, as_text)
         elif kind == "parquet":
             frame = _read_parquet(path)
         else:
             frame = _read_svmlight(path, max_columns)
-        if not len(frame):
-            raise InvalidInputError("it has no rows")
+        _refuse_empty(frame)
         return Table(path, frame, kind)
 
 
-def _kind_of(path: Path) -> str:
+def _file_kind(path: Path) -> str:
     name = path.name.lower()
-    for packed in _PACKED:
-        name = name.removesuffix(packed)
+    for suffix in _COMPRESSED:
+        name = name.removesuffix(suffix)
     kind = _ENDINGS.get(Path(name).suffix)
     if kind is None:
         raise InvalidInputError(
@@ -123,8 +152,8 @@ def _kind_of(path: Path) -> str:
 
 
 @contextmanager
-def blamed_on(path: Path) -> Iterator[None]:
-    """Say in one sentence which file cannot be read, and why; libraries have many ways to say that."""
+def reading_errors(path: Path) -> Iterator[None]:
+    """Turn errors into InvalidInputError with the file and the reason."""
     try:
         yield
     except (ModuleNotFoundError, MemoryError):
@@ -145,12 +174,12 @@ def _read_csv(path: Path, as_text: Collection[str]) -> pd.DataFrame:
     import pandas as pd
 
     separator, names = read_header(path)
-    _refuse_doubles(names)
+    _refuse_duplicates(names)
     names = [name or f"column {k + 1}" for k, name in enumerate(names)]
     with warnings.catch_warnings():
-        # A line with more fields than there are names is cut, and a warning is all there is.
+        # pandas cuts lines with more fields than names, and only warns.
         warnings.simplefilter("error", pd.errors.ParserWarning)
-        # With `low_memory`, a column is read in pieces, and what is in a piece decides about its type.
+        # With `low_memory`, a column is read in chunks, and each chunk determines its type.
         frame = pd.read_csv(
             path,
             sep=separator,
@@ -161,18 +190,23 @@ def _read_csv(path: Path, as_text: Collection[str]) -> pd.DataFrame:
             index_col=False,
             dtype={name: str for name in as_text if name in names},
         )
-    # Between commas, "1,234" could be many things.
+    # In a file separated by commas, the meaning of "1,234" is ambiguous.
     return frame if separator == "," else _with_decimal_points(frame, as_text)
 
 
-def _refuse_doubles(names: Collection[str]) -> None:
+def _refuse_duplicates(names: Collection[str]) -> None:
     twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if twice:
         raise InvalidInputError(f"it has more than one column called {listed(map(repr, twice))}")
 
 
+def _refuse_empty(frame: pd.DataFrame) -> None:
+    if not len(frame):
+        raise InvalidInputError("it has no rows")
+
+
 def _with_decimal_points(frame: pd.DataFrame, as_text: Collection[str]) -> pd.DataFrame:
-    """Columns of numbers with decimal commas, as spreadsheets write them in much of Europe, as numbers."""
+    """Convert columns of numbers with decimal commas, as European spreadsheets write them, to numbers."""
     for name in frame.columns.difference(list(as_text)):
         column = frame[name]
         if has_decimal_commas(column).any():
@@ -183,7 +217,7 @@ def _with_decimal_points(frame: pd.DataFrame, as_text: Collection[str]) -> pd.Da
 
 
 def has_decimal_commas(column: pd.Series[Any]) -> pd.Series[bool]:
-    """For each value, whether it is a number with a decimal comma."""
+    """Whether each value is a number with a decimal comma."""
     import pandas as pd
 
     if pd.api.types.infer_dtype(column, skipna=True) != "string":
@@ -192,10 +226,10 @@ def has_decimal_commas(column: pd.Series[Any]) -> pd.Series[bool]:
 
 
 def read_header(path: Path) -> tuple[str, list[str]]:
-    """What separates the fields of a CSV file, and the names in its first line without blanks around."""
+    """Return the separator of a CSV file and the stripped names in its first line."""
     of_separator = {}
     for each in _SEPARATORS:
-        with opened(path) as handle:
+        with open_text(path) as handle:
             names = next(csv.reader(handle, delimiter=each, skipinitialspace=True), [])
         of_separator[each] = [name.strip() for name in names]
     separator = max(_SEPARATORS, key=lambda each: len(of_separator[each]))
@@ -205,17 +239,17 @@ def read_header(path: Path) -> tuple[str, list[str]]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[TextIO]:
-    """Open a text file, packed or not."""
-    unpack = _PACKED.get(path.suffix.lower(), open)
+def open_text(path: Path) -> Iterator[TextIO]:
+    """Open a text file, compressed or not."""
+    unpack = _COMPRESSED.get(path.suffix.lower(), open)
     with unpack(path, "rt", encoding="utf-8-sig", newline="") as handle:
         yield cast(TextIO, handle)
 
 
 def _line_of(path: Path, row: int) -> int:
-    """Line on which a row of a CSV file begins: quoted text may take several, and some are empty."""
+    """Return the line on which a row of a CSV file begins; quoted text may span lines, some are empty."""
     separator, _ = read_header(path)
-    with opened(path) as handle:
+    with open_text(path) as handle:
         records = csv.reader(handle, delimiter=separator, skipinitialspace=True)
         begins, n_rows = 1, -1  # the first record holds the names
         for fields in records:
@@ -233,11 +267,15 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
     import pyarrow  # noqa: F401  (pandas only says that it has no engine)
 
-    frame = pd.read_parquet(path, engine="pyarrow")
-    # An index that has a name is a column that somebody has set aside.
+    return _normalised(pd.read_parquet(path, engine="pyarrow"))
+
+
+def _normalised(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with stripped, distinct column names; a named index becomes a column."""
     frame = frame.reset_index(drop=not any(frame.index.names))
     frame.columns = frame.columns.map(str).str.strip()
-    _refuse_doubles(frame.columns.tolist())
+    _refuse_duplicates(frame.columns.tolist())
+    _refuse_empty(frame)
     return frame
 
 
@@ -245,7 +283,7 @@ def _read_svmlight(path: Path, max_columns: int) -> pd.DataFrame:
     import pandas as pd
     from sklearn.datasets import load_svmlight_file
 
-    # Taken as they are, numbers mean the same in every file; a guess where they begin may differ.
+    # Indices are taken as they are: a guess whether they begin at 0 or 1 may differ between files.
     X, y = load_svmlight_file(str(path), zero_based=True)
     if X.shape[1] > max_columns:
         index = X.shape[1] - 1
@@ -262,8 +300,8 @@ def _read_svmlight(path: Path, max_columns: int) -> pd.DataFrame:
 
 
 def _line_with_index(path: Path, index: int) -> str:
-    """Name the first line of an svmlight file that has a feature with this index."""
-    with opened(path) as handle:
+    """Return the first line of an svmlight file that has a feature with this index."""
+    with open_text(path) as handle:
         for number, line in enumerate(handle, start=1):
             if re.search(rf"\s0*{index}:", line.partition("#")[0]):
                 return f"line {number}"

@@ -1,4 +1,4 @@
-"""Text in CSV files that a spreadsheet would take for a formula, and run."""
+"""Escaping of text in CSV files that a spreadsheet would run as a formula."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _QUOTE = "'"
 
 
 def escape_formula(text: str) -> str:
-    """Put a single quote before text that a spreadsheet would take for a formula; numbers stay."""
+    """Put a single quote before text that a spreadsheet would run as a formula; numbers are unchanged."""
     return _QUOTE + text if _is_formula(text) else text
 
 
@@ -25,24 +25,28 @@ def unescape_formula(text: str) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    # Quotes in front are looked through, so that each text has an escaped form of its own.
+    # Leading quotes are ignored, so that different strings have different escaped forms.
     core = text.lstrip(_QUOTE)
     return core.startswith(_BEGINNINGS) and not _NUMBER.fullmatch(core)
 
 
 def escape_formulas(frame: pd.DataFrame, separators: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Return a table with all text escaped, names of columns too.
+    """Return a table with escaped strings and column names.
 
     Parameters
     ----------
     frame : DataFrame
-    separators : columns whose fields hold several names, which are escaped one by one, and what is between
+    separators : mapping
+        Column whose fields hold several names, to the separator; these names are escaped one by one.
     """
     import pandas as pd
 
-    between = separators or {}
+    separators = separators or {}
     return pd.DataFrame(
-        {escape_formula(str(name)): _escaped(frame[name], between.get(str(name))) for name in frame.columns},
+        {
+            escape_formula(str(name)): _escaped(frame[name], separators.get(str(name)))
+            for name in frame.columns
+        },
         index=frame.index,
     )
 

@@ -1,4 +1,4 @@
-"""The column that is predicted: classes or numbers, and all that can be wrong with it."""
+"""Target column: classes or numbers, and its validation."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow.tables.columns import (
     MOST_NUMBERS_OF_TEXT,
+    as_categories,
     as_numbers,
     finite_numbers,
-    labels_of,
     refuse_decimal_commas,
 )
-from budgetprune.workflow.tables.reading import Table, columns_of
+from budgetprune.workflow.tables.reading import LABEL, Table, columns_of
 
 Task = Literal["classification", "regression"]
 
-# Whole numbers with no more different values than this are classes, unless somebody says otherwise.
+# Integers with at most this many distinct values are classes by default.
 MOST_NUMBERED_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is predicted.
+    """Target of a table.
 
     Attributes
     ----------
     name : str
     task : {"classification", "regression"}
     y : array of shape (n_rows,)
-        Labels (text, whole numbers or truth values), or float64 for regression.
+        Labels (strings, integers or booleans), or float64 for regression.
     """
 
     name: str
@@ -42,8 +42,17 @@ class Target:
     y: NDArray[Any]
 
 
+def target_name(table: Table, name: str | None) -> str:
+    """Return the name of the target; only svmlight files have a default."""
+    if name is not None:
+        return name
+    if table.kind == "svmlight":
+        return LABEL
+    raise InvalidInputError(f"say which column of {table.file} is predicted: --target COLUMN.")
+
+
 def check_target(table: Table, name: str) -> None:
-    """Raise unless there is such a column."""
+    """Raise unless the table has this column."""
     if name in table.frame.columns:
         return
     close = get_close_matches(name, table.frame.columns, n=1) or [
@@ -56,7 +65,7 @@ def check_target(table: Table, name: str) -> None:
 
 
 def check_varied(table: Table, name: str) -> None:
-    """Raise unless the target differs from row to row."""
+    """Raise if the target is constant."""
     check_target(table, name)
     column = table.frame[name].dropna()
     if column.nunique() == 1:
@@ -67,18 +76,18 @@ def check_varied(table: Table, name: str) -> None:
 
 
 def read_target(table: Table, name: str, task: Task | None = None) -> Target:
-    """Find out what is predicted, or say why that cannot be.
+    """Read and validate the target.
 
     Parameters
     ----------
     table : Table
-    name : of the column
-    task : what it is; None: numbers are predicted as numbers, unless they are few whole ones
+    name : column
+    task : None means regression for numbers, except for few distinct integers, which are classes
     """
     check_target(table, name)
     _refuse_missing(table, name)
     check_varied(table, name)
-    if task == "regression" or (task is None and _is_amount(table, name)):
+    if task == "regression" or (task is None and _is_quantity(table, name)):
         advice = "" if task else ", or say --task classification if these are names of classes"
         return Target(name, "regression", finite_numbers(table, name, advice).to_numpy())
     if task is None:
@@ -96,20 +105,20 @@ def _refuse_missing(table: Table, name: str) -> None:
         )
 
 
-def _is_amount(table: Table, name: str) -> bool:
-    """Whether a column holds numbers that are no names of classes."""
+def _is_quantity(table: Table, name: str) -> bool:
+    """Whether a column holds quantities rather than classes."""
     column = table.frame[name]
     numbers = as_numbers(column)
     if str(column.dtype) == "bool" or numbers.count() <= MOST_NUMBERS_OF_TEXT * len(column):
         return False
     if numbers.isna().any():
-        return True  # which is refused, with the text that is among the numbers
+        return True  # the caller refuses the text among the numbers
     is_whole = bool((numbers % 1 == 0).all())
     return not is_whole or numbers.nunique() > MOST_NUMBERED_CLASSES
 
 
 def _classes(table: Table, name: str) -> NDArray[Any]:
-    labels = labels_of(table.frame[name])
+    labels = as_categories(table.frame[name])
     n_rows, n_classes = len(labels), len(labels.cat.categories)
     if n_classes > n_rows / 2:
         raise InvalidInputError(
@@ -122,10 +131,10 @@ def _classes(table: Table, name: str) -> NDArray[Any]:
     return np.asarray(kinds[labels.cat.codes.to_numpy()])
 
 
-def read_answers(table: Table, name: str, classes: NDArray[Any] | None) -> NDArray[Any]:
-    """The target of other rows: numbers of a model's classes, or targets.
+def encode_target(table: Table, name: str, classes: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the target of other rows as numbers of a model's classes, or as numbers for regression.
 
-    A label that the model does not know is -1, which no answer is.
+    A label that the model does not know is -1.
     """
     check_target(table, name)
     _refuse_missing(table, name)
@@ -133,7 +142,7 @@ def read_answers(table: Table, name: str, classes: NDArray[Any] | None) -> NDArr
     if classes is None:
         return finite_numbers(table, name).to_numpy()
     known = {str(label): k for k, label in enumerate(classes.tolist())}
-    labels = labels_of(column)
+    labels = as_categories(column)
     number = np.array([known.get(str(label), -1) for label in labels.cat.categories.tolist()])
     codes = number[labels.cat.codes.to_numpy()]
     if not (codes >= 0).any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,36 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from budgetprune.commands.console import Console
 from budgetprune.model import BudgetModel
+from budgetprune.staged import StagedPredictor
 from budgetprune.staged.model import StagedModel
 
 # Most points of the curve and most sources of a stage that are shown.
 MOST_LINES, MOST_SOURCES = 9, 6
 YOURS = "<- your model"
+
+
+def show_fitted_staged(console: Console, model: BudgetModel, out: Path, *, has_error_costs: bool) -> None:
+    """Print a staged model: its curve, its stages, and a comparison if there are test rows."""
+    about, predictor = model.about, model.predictor
+    assert about is not None
+    assert isinstance(predictor, StagedPredictor)
+    staged = predictor.model
+    console.show(
+        curve_table(staged, about.score_name, has_error_costs=has_error_costs),
+        stage_table(staged),
+    )
+    if about.compared is not None:
+        console.show(compared_table(model))
+    else:
+        console.show("Give rows of their own (--test) for a comparison with a plain model on all columns.")
+    console.show(
+        f"Other budgets need no training: budgetprune rebudget {out} --budget ... --out ...",
+        f"Written: {out}",
+    )
+    result = {"out": str(out), "n_features": predictor.forest.n_features, **about.to_json()}
+    console.result(result | {"curve": curve_values(staged), "stages": stage_values(staged)})
 
 
 def curve_values(model: StagedModel) -> dict[str, list[float]]:

@@ -1,4 +1,4 @@
-"""Price lists as people write them: what each column costs, and what several of them share."""
+"""Price lists: prices of columns and of sources that several columns share."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.costs.price_lists import PRICE_RANGE, is_price, listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow.tables.columns import Columns
-from budgetprune.workflow.tables.reading import blamed_on, opened, read_header
+from budgetprune.workflow.tables.reading import open_text, read_header, reading_errors
 from budgetprune.workflow.tables.spreadsheets import escape_formula, unescape_formula
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _KNOWN = ("feature", "cost", "source", "note")
 _SEVERAL = ";"  # between the sources of a feature that needs more than one
 
 
 @dataclass(frozen=True)
-class PricedColumns:
-    """Prices of columns and of what they share, by name.
+class PriceList:
+    """Prices of columns and of shared sources, by name.
 
     Attributes
     ----------
     own : dict
-        Column to the price that is paid for it alone.
+        Column to its own price.
     shared : dict
-        Source to the price that is paid once per row, whichever columns need it.
+        Source to its price, which is paid once per row.
     needs : dict
-        Column to the shared sources, or to the other columns, that it needs on top.
+        Column to the shared sources, or other columns, that it also needs.
     """
 
     own: dict[str, float]
@@ -41,13 +44,13 @@ class PricedColumns:
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def check(self, names: Sequence[str], *, target: str, dropped: Collection[str], file: Any) -> None:
-        """Raise unless exactly the features have a price.
+        """Raise unless all features have a price, and no other column has one.
 
         Parameters
         ----------
-        names : the features
-        target : the column that is predicted
-        dropped : columns that may have a price, though nobody asks
+        names : features
+        target : column that is predicted
+        dropped : columns that are left out, which may have a price
         file : the price list, for messages
         """
         unknown = [name for name in self.own if name not in names and name not in (target, *dropped)]
@@ -70,26 +73,19 @@ class PricedColumns:
                 f"columns out: --drop {absent[0]}."
             )
 
-    def for_features(self, names: Sequence[str], keys: Sequence[Any] | None = None) -> FeatureCosts:
-        """Costs of features.
-
-        Parameters
-        ----------
-        names : the features
-        keys : what the features are called instead: numbers, if the rows have no names
-        """
-        keys = names if keys is None else keys
+    def for_features(self, names: Sequence[str]) -> FeatureCosts:
+        """Return the costs of features, by name."""
         priced = [name for name in self.own if self.own[name] > 0]
         sources = {name: self._sources_of(name) for name in names}
         bought = set().union(*map(set, sources.values()))
         in_order = [name for name in priced if name in names or name in bought]
         return FeatureCosts.from_sources(
             {name: self.own[name] for name in in_order} | self.shared,
-            {key: sources[name] for key, name in zip(keys, names, strict=True)},
+            sources,
         )
 
     def _sources_of(self, name: str) -> list[str]:
-        """All that has to be paid for before a column is known; a derived one needs what its inputs need."""
+        """Return all sources that a column needs, those of its input columns included."""
         reached = [name, *_needed_by(name, self.needs)]
         return [each for each in reached if each in self.shared or self.own[each] > 0]
 
@@ -97,11 +93,11 @@ class PricedColumns:
 # --- Reading ------------------------------------------------------------------------------------------------
 
 
-def read_price_list(file: str | os.PathLike[str]) -> PricedColumns:
+def read_price_list(file: str | os.PathLike[str]) -> PriceList:
     """Read a CSV file with the columns ``feature``, ``cost`` and, if columns share something, ``source``.
 
-    A line with a feature says what that column costs, and what it needs on top: one source, or several with
-    semicolons between them; a source may be another column. A line without a feature is a source's price::
+    A line with a feature has the cost of that column and the sources that it also needs, separated by
+    semicolons; a source may be another column. A line without a feature has the price of a source::
 
         feature,cost,source
         age,0,
@@ -109,14 +105,31 @@ def read_price_list(file: str | os.PathLike[str]) -> PricedColumns:
         T3,3,blood draw
         ,10,blood draw
 
-    A name that begins like a formula may have a quote before it, as `price_list_template` writes it.
+    A name that begins like a formula may have a quote before it, as in `price_list_template`.
     """
     path = Path(file)
+    return _price_list(path, ((f"line {line}", entry) for line, entry in _entries(path)))
+
+
+def price_list_of(table: pd.DataFrame) -> PriceList:
+    """Read a price list from a DataFrame with the columns of a price list file."""
+    name = "the price list"
+    header = [str(column).strip().lower() for column in table.columns]
+    _check_header(name, header)
+    text = table.astype(object).where(table.notna(), "")
+    rows = text.map(str).itertuples(index=False, name=None)
+    return _price_list(
+        name, ((f"row {k + 1}", dict(zip(header, row, strict=True))) for k, row in enumerate(rows))
+    )
+
+
+def _price_list(path: Path | str, entries: Iterable[tuple[str, dict[str, str]]]) -> PriceList:
+    """Parse the entries of a price list; `path` and the place of each entry are for messages."""
     own: dict[str, float] = {}
     shared: dict[str, float] = {}
     needs: dict[str, tuple[str, ...]] = {}
     empty: list[str] = []
-    for line, entry in _entries(path):
+    for place, entry in entries:
         name, written, several = (entry.get(key, "").strip() for key in ("feature", "cost", "source"))
         name, parts = unescape_formula(name), [part.strip() for part in several.split(_SEVERAL)]
         sources = tuple(dict.fromkeys(unescape_formula(part) for part in parts if part))
@@ -124,14 +137,14 @@ def read_price_list(file: str | os.PathLike[str]) -> PricedColumns:
             continue
         if not name and len(sources) != 1:
             raise InvalidInputError(
-                f"line {line} of {path} has no feature; write one, or the one source that the cost is for."
+                f"{place} of {path} has no feature; write one, or the one source that the cost is for."
             )
         kind, key = (own, name) if name else (shared, sources[0])
         if key in kind:
-            raise InvalidInputError(f"line {line} of {path} has a second cost for {key!r}; delete one.")
+            raise InvalidInputError(f"{place} of {path} has a second cost for {key!r}; delete one.")
         if not written:
             empty.append(key)
-        kind[key] = _price(written, key, f"line {line} of {path}") if written else math.nan
+        kind[key] = _price(written, key, f"{place} of {path}") if written else math.nan
         if name and sources:
             needs[name] = sources
     if empty:
@@ -142,25 +155,20 @@ def read_price_list(file: str | os.PathLike[str]) -> PricedColumns:
     if not own:
         raise InvalidInputError(f"{path} has no costs; `budgetprune costs init` writes a list to fill in.")
     _check_sources(path, own, shared, needs)
-    return PricedColumns(own, shared, needs)
+    return PriceList(own, shared, needs)
 
 
 def _entries(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
-    """Lines of a price list with their numbers; what is left out at the end of a line is empty."""
-    with blamed_on(path):
+    """Yield the lines of a price list with their numbers; fields missing at the end of a line are empty."""
+    with reading_errors(path):
         separator, names = read_header(path)
-        with opened(path) as handle:
+        with open_text(path) as handle:
             reader = csv.reader(handle, delimiter=separator, skipinitialspace=True)
             lines = [(reader.line_num, fields) for fields in reader if any(fields)][1:]
     header = [name.lower() for name in names]
-    while header and not header[-1]:  # spreadsheets write empty columns, too
+    while header and not header[-1]:  # spreadsheets also write empty columns
         header.pop()
-    unknown = [name for name in header if name not in _KNOWN]
-    if "feature" not in header or "cost" not in header or unknown or len(set(header)) < len(header):
-        raise InvalidInputError(
-            f"{path} has the columns {listed(map(repr, header), at_most=12)}, but a price list has 'feature' "
-            "and 'cost', and may have 'source' and 'note'."
-        )
+    _check_header(path, header)
     for line, written in lines:
         fields = written[: len(header)] if not any(written[len(header) :]) else written
         if len(fields) > len(header):
@@ -171,9 +179,18 @@ def _entries(path: Path) -> Iterable[tuple[int, dict[str, str]]]:
         yield line, dict(zip(header, fields, strict=False))
 
 
+def _check_header(path: Path | str, header: Sequence[str]) -> None:
+    unknown = [name for name in header if name not in _KNOWN]
+    if "feature" not in header or "cost" not in header or unknown or len(set(header)) < len(header):
+        raise InvalidInputError(
+            f"{path} has the columns {listed(map(repr, header), at_most=12)}, but a price list has 'feature' "
+            "and 'cost', and may have 'source' and 'note'."
+        )
+
+
 def _price(written: str, name: str, place: str) -> float:
     try:
-        price = float(written.replace("_", "?"))  # Python's own 1_000 is nobody's price
+        price = float(written.replace("_", "?"))  # float() accepts 1_000, which is probably an error
     except ValueError:
         price = math.nan
     if not 0 <= price < math.inf:
@@ -189,7 +206,7 @@ def _price(written: str, name: str, place: str) -> float:
 
 
 def _check_sources(
-    path: Path, own: dict[str, float], shared: dict[str, float], needs: dict[str, tuple[str, ...]]
+    path: Path | str, own: dict[str, float], shared: dict[str, float], needs: dict[str, tuple[str, ...]]
 ) -> None:
     both = [name for name in shared if name in own]
     if both:
@@ -217,7 +234,7 @@ def _check_sources(
 
 
 def _needed_by(name: str, needs: dict[str, tuple[str, ...]]) -> list[str]:
-    """All that a feature needs, directly or not."""
+    """Return everything that a feature needs, directly or indirectly."""
     found: dict[str, None] = {}
     ahead = list(needs.get(name, ()))
     while ahead:
@@ -232,13 +249,13 @@ def _needed_by(name: str, needs: dict[str, tuple[str, ...]]) -> list[str]:
 
 
 def price_list_template(columns: Columns, *, escape_formulas: bool = True) -> str:
-    """Write a price list to fill in: a line for each column, and a note on what is in it.
+    """Return a price list without costs: a line for each column, with a note on its values.
 
     Parameters
     ----------
     columns : Columns
-    escape_formulas : whether names that a spreadsheet would run as formulas get a quote before them, which
-        `read_price_list` takes away
+    escape_formulas : bool
+        Put a quote before names that a spreadsheet would run as formulas; `read_price_list` removes it.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

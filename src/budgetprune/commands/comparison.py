@@ -15,8 +15,8 @@ from budgetprune.model import BudgetModel, Figures
 TITLES = {"test": "on {n:,} test row{s}", "validation": "on {n:,} validation row{s}, cross-fitted"}
 
 
-def show_compared(console: Console, model: BudgetModel, out: Path) -> None:
-    """Print the chosen model, its cost, and its score next to the full ensemble's."""
+def show_fitted(console: Console, model: BudgetModel, out: Path) -> None:
+    """Print a pruned model: cost and score next to those of the full ensemble."""
     assert model.about is not None
     console.show(compared_table(model), *_remarks(model), f"Written: {out}")
     n_features = model.predictor.forest.n_features

@@ -1,4 +1,4 @@
-"""From the columns of a table to training and validation rows that are numbers."""
+"""Split of a table into training and validation rows, encoded as numbers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from budgetprune.workflow.tables.target import Target
 
 
 @dataclass(frozen=True, eq=False)
-class Divided:
-    """Rows with their roles, and what their numbers stand for.
+class SplitRows:
+    """Training and validation rows, and the meaning of their numbers.
 
     Attributes
     ----------
     train, validation : LabelledRows
-        Features as numbers; classes as 0, 1, ..., or targets.
+        Features as numbers; targets are class numbers 0, 1, ... for classification.
     categories : Categories
-        How those of the training rows are numbered.
+        Numbering that was learned from the training rows.
     classes : array of shape (n_classes,), or None for regression
     """
 
@@ -34,20 +34,20 @@ class Divided:
     classes: NDArray[Any] | None
 
 
-def divide_table(columns: Columns, target: Target, *, share: float, seed: int, dtype: Any) -> Divided:
-    """Keep a share of the rows for validation, and number categories as the other rows answer.
+def split_table(columns: Columns, target: Target, *, share: float, seed: int, dtype: Any) -> SplitRows:
+    """Hold out rows for validation, and number categories by the targets of the other rows.
 
     Parameters
     ----------
-    columns, target : of all rows
-    share : of the rows that is kept from growing trees: of each class alike, copies of a row together
-    seed : which rows
-    dtype : of the features
+    columns, target : all rows
+    share : share of validation rows, stratified by class; copies of a row stay together
+    seed : random seed
+    dtype : type of the encoded features
     """
     is_classifier = target.task == "classification"
     classes, y = np.unique(target.y, return_inverse=True) if is_classifier else (None, target.y)
     random = np.random.RandomState(seed)
-    # Categories in any order: this is about which rows are copies of each other.
+    # Category codes in any order serve to find copies of rows.
     plain = np.column_stack(
         [
             columns.frame[name].cat.codes if is_categorical else columns.frame[name]
@@ -63,7 +63,7 @@ def divide_table(columns: Columns, target: Target, *, share: float, seed: int, d
         )
     own = Columns(columns.frame.iloc[train])
     categories = learn_categories(own, y[train], is_classifier=is_classifier)
-    return Divided(
+    return SplitRows(
         LabelledRows(categories.encode(own.frame, dtype), y[train]),
         LabelledRows(categories.encode(columns.frame.iloc[val], dtype), y[val]),
         categories,

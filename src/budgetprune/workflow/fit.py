@@ -1,0 +1,128 @@
+"""`fit_table`: train the best model within a budget on a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from budgetprune.model import BudgetModel
+from budgetprune.selection import LabelledRows
+from budgetprune.workflow import ensembles
+from budgetprune.workflow.column_costs import with_keys
+from budgetprune.workflow.error_costs import resolve_error_costs
+from budgetprune.workflow.observer import Observer, SilentObserver
+from budgetprune.workflow.options import FitOptions, ModelKind, check_fit_options
+from budgetprune.workflow.pruned import Schema, TrainedEnsemble, build_model, prune_ensemble
+from budgetprune.workflow.staged import StagedTraining, fit_staged
+from budgetprune.workflow.tables import split_table
+from budgetprune.workflow.training_data import HeldOutData, TrainingData, read_test_data, read_training_data
+
+DEFAULT_VALIDATION = 0.3
+
+
+def fit_table(
+    table: Any,
+    target: str | None = None,
+    costs: Any = None,
+    *,
+    budget: float | None = None,
+    model: ModelKind = "staged",
+    test: Any = None,
+    options: FitOptions | None = None,
+    observer: Observer | None = None,
+) -> BudgetModel:
+    """Train the best model within a budget on a table.
+
+    The command ``budgetprune fit`` calls this function. Text columns are categorical; each is one feature and
+    is paid for once. Values may be missing. A staged model uses all rows, by cross-fitting. For a pruned
+    model, part of the rows is held out to measure costs and to select the model.
+
+    Parameters
+    ----------
+    table : path or pandas DataFrame
+        Training rows; files are .csv, .tsv, .parquet or .svm (svmlight).
+    target : str
+        Column to predict; for svmlight files, ``label`` by default.
+    costs : path, pandas DataFrame, mapping or FeatureCosts, optional
+        Price list with the columns ``feature``, ``cost`` and, for shared prices, ``source``, as a file or a
+        DataFrame; or the price of each column. By default, every column costs 1.
+    budget : float, optional
+        Largest average cost of a prediction. Without it, the best model is taken at any cost.
+    model : {"staged", "random-forest", "extra-trees", "lightgbm"}
+        A staged model acquires columns by stage, stops each row when more are not worth their price, and
+        serves every budget. The others are ensembles, pruned to one budget.
+    test : path or pandas DataFrame, optional
+        Held-out test set for the comparison in the model's metadata.
+    options : FitOptions, optional
+        Further options.
+    observer : Observer, optional
+        Receives progress messages and notes; silent by default.
+
+    Returns
+    -------
+    BudgetModel
+        Predict with ``model.predictor``; write it to a file with ``model.save``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.datasets import load_iris
+    >>> from budgetprune.workflow import FitOptions, fit_table
+    >>> table = load_iris(as_frame=True).frame
+    >>> prices = dict.fromkeys(table.columns.drop("target"), 1.0) | {"petal width (cm)": 3.0}
+    >>> options = FitOptions(n_trees=5)
+    >>> model = fit_table(table, "target", prices, budget=2.0, model="random-forest", options=options)
+    >>> model.about.task, model.about.budget
+    ('classification', 2.0)
+    >>> model.predictor.feature_names[:2]
+    ('sepal length (cm)', 'sepal width (cm)')
+    """
+    options, observer = options or FitOptions(), observer or SilentObserver()
+    check_fit_options(model, budget, options)
+    if model == "lightgbm":
+        import lightgbm  # noqa: F401  (fails before any work starts if absent)
+    data = read_training_data(table, target, costs, options, observer)
+    if model == "staged":
+        error_costs = resolve_error_costs(options.error_costs, data.target)
+        held_out = None if test is None else read_test_data(test, data, options, observer)
+        return fit_staged(StagedTraining(data, held_out, budget, error_costs, options), observer)
+    options.check_counting(is_classifier=data.is_classifier)
+    held_out = None if test is None else read_test_data(test, data, options, observer)
+    ensemble = _train_ensemble(model, data, held_out, options, observer)
+    with observer.stage(f"pruning, with {len(ensemble.validation):,} validation rows", bars=True):
+        pruned = prune_ensemble(ensemble, budget, options, verbose=observer.has_bars)
+    return build_model(pruned, ensemble, observer)
+
+
+def _train_ensemble(
+    kind: str, data: TrainingData, test: HeldOutData | None, options: FitOptions, observer: Observer
+) -> TrainedEnsemble:
+    """Hold out validation rows, and train an ensemble on the others."""
+    spec = ensembles.EnsembleSpec(
+        kind,
+        n_trees=options.n_trees,
+        max_features=1.0 if options.max_features is None else options.max_features,
+        random_state=options.random_state,
+        n_jobs=options.n_jobs,
+    )
+    share = DEFAULT_VALIDATION if options.validation_fraction is None else options.validation_fraction
+    with observer.stage(f"dividing {data.description}"):
+        rows = split_table(
+            data.columns, data.target, share=share, seed=options.random_state, dtype=spec.dtype
+        )
+    with observer.stage(f"growing {spec.n_estimators} trees ({kind}) on {len(rows.train):,} rows"):
+        model = ensembles.train_ensemble(
+            spec, rows.train, is_classifier=data.is_classifier, categorical=rows.categories.columns
+        )
+    names, categories = data.columns.names, rows.categories
+    encoded = None if test is None else LabelledRows(categories.encode(test.frame, spec.dtype), test.y)
+    return TrainedEnsemble(
+        model=model,
+        kind=kind,
+        is_classifier=data.is_classifier,
+        train=rows.train,
+        validation=rows.validation,
+        test=encoded,
+        costs=with_keys(data.costs, names, range(len(names))),
+        schema=Schema(names, categories.labels if categories.has_any else None, rows.classes),
+        target=data.target.name,
+    )

@@ -1,0 +1,162 @@
+"""Options of `fit_table` and `prune_model`.
+
+Error messages name options as the command line does: ``--drop`` is the option `drop`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.workflow.ensembles import DEFAULT_TREES
+from budgetprune.workflow.tables import MOST_COLUMNS, Task
+
+ModelKind = Literal["staged", "random-forest", "extra-trees", "lightgbm"]
+MODEL_KINDS = ("staged", *DEFAULT_TREES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonOptions:
+    """Options that `fit_table` and `prune_model` share.
+
+    Parameters
+    ----------
+    drop : sequence of str
+        Columns to leave out (``--drop``).
+    max_columns : int
+        Most columns of an svmlight file (``--max-columns``).
+    counting : {"full", "decided"}
+        Cost that the budget limits: of all features on a row's paths, or of those acquired until the
+        prediction is certain (``--decided``).
+    slack : float
+        With ``counting="decided"``: how far before certainty a row may stop; at least 0 and below 0.5.
+    tolerance : float, optional
+        With ``counting="decided"``, for regression: largest width of an interval that counts as certain.
+    random_state : int
+        Random seed (``--seed``).
+    n_jobs : int, optional
+        Number of cores (``--jobs``); None means all, or fewer for LightGBM on few rows.
+    """
+
+    drop: Sequence[str] = ()
+    max_columns: int = MOST_COLUMNS
+    counting: Literal["full", "decided"] = "full"
+    slack: float = 0.0
+    tolerance: float | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+
+    def check_counting(self, *, is_classifier: bool) -> None:
+        """Raise if the options of early stopping are invalid or have no effect."""
+        if not 0 <= self.slack < 0.5:
+            raise InvalidInputError(f"--slack must be at least 0 and below 0.5, not {self.slack}.")
+        if self.counting != "decided" and (self.slack or self.tolerance is not None):
+            raise InvalidInputError(
+                "--slack and --tolerance are about predictions that stop early: add --decided."
+            )
+        if is_classifier and self.tolerance is not None:
+            raise InvalidInputError("--tolerance is for regression; classes are certain or not.")
+        if not is_classifier and self.slack and not self.tolerance:
+            raise InvalidInputError("--slack needs a --tolerance, where numbers are predicted.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneOptions(CommonOptions):
+    """Options of `prune_model`: those of `CommonOptions`, and one for model files.
+
+    Parameters
+    ----------
+    trust : bool
+        Load pickles, which can run any code, and other model files without a check in a separate process
+        (``--trust``).
+    """
+
+    trust: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(CommonOptions):
+    """Options of `fit_table`, in addition to those of `CommonOptions`.
+
+    `counting`, `slack`, `tolerance`, `n_trees`, `max_features` and `validation_fraction` are for pruned
+    models; `error_costs`, `max_cost` and `time_limit` are for staged models.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}, optional
+        By default, strings, booleans and up to 20 distinct integers are classes (``--task``).
+    categorical : sequence of str
+        Numeric columns to treat as categorical (``--categorical``).
+    error_costs : float, mapping or ErrorCosts, optional
+        Cost of a wrong prediction, see `BudgetClassifier` and `BudgetRegressor` (``--error-cost``).
+    max_cost : float, optional
+        Largest cost of one row (``--max-cost``).
+    time_limit : float, optional
+        Approximate training time in seconds (``--time-limit``).
+    n_trees : int, optional
+        Number of trees (``--trees``); 40 by default, 100 for LightGBM.
+    max_features : float, optional
+        Share of the columns considered at each split (``--max-features``); 1 by default.
+    validation_fraction : float, optional
+        Share of the rows held out to measure costs and select the model (``--validation``); 0.3 by default.
+    """
+
+    task: Task | None = None
+    categorical: Sequence[str] = ()
+    error_costs: Any = None
+    max_cost: float | None = None
+    time_limit: float | None = None
+    n_trees: int | None = None
+    max_features: float | None = None
+    validation_fraction: float | None = None
+
+
+# Options that only one kind of model uses, and their names on the command line.
+_STAGED_ONLY = {"error_costs": "--error-cost", "max_cost": "--max-cost", "time_limit": "--time-limit"}
+_PRUNED_ONLY = {
+    "n_trees": "--trees",
+    "max_features": "--max-features",
+    "counting": "--decided",
+    "slack": "--slack",
+    "tolerance": "--tolerance",
+    "validation_fraction": "--validation",
+}
+
+
+def check_fit_options(model: str, budget: float | None, options: FitOptions) -> None:
+    """Raise if an option is invalid, or has no effect on this kind of model."""
+    if model not in MODEL_KINDS:
+        raise InvalidInputError(f"a model is one of {', '.join(MODEL_KINDS)}, not {model!r}.")
+    check_limit(budget, "--budget")
+    check_limit(options.max_cost, "--max-cost")
+    check_limit(options.time_limit, "--time-limit")
+    defaults = {field.name: field.default for field in fields(FitOptions)}
+    names = _PRUNED_ONLY if model == "staged" else _STAGED_ONLY
+    unused = [option for name, option in names.items() if _is_given(getattr(options, name), defaults[name])]
+    if not unused:
+        return
+    if model == "staged":
+        raise InvalidInputError(
+            f"{', '.join(unused)}: for models that are pruned, and --model is staged; leave it out, or add "
+            "--model random-forest."
+        )
+    raise InvalidInputError(f"{', '.join(unused)}: for staged models, and --model is {model}; leave it out.")
+
+
+def _is_given(value: Any, default: Any) -> bool:
+    if isinstance(value, int | float | str):
+        return value not in (default, 0)
+    return value is not default
+
+
+def check_limit(value: float | None, option: str) -> None:
+    """Raise unless a limit is None, or finite and at least 0."""
+    if value is None:
+        return
+    if not math.isfinite(value):
+        raise InvalidInputError(f"{option} must be a number, not {value}; without it, there is no limit.")
+    if value < 0:
+        raise InvalidInputError(f"{option} must be at least 0, not {value:g}.")

@@ -1,0 +1,149 @@
+"""`prune_model`: prune a fitted model to the best one within a budget."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
+from budgetprune.forest.names import original_names
+from budgetprune.model import BudgetModel
+from budgetprune.selection import LabelledRows
+from budgetprune.workflow.column_costs import column_costs, with_keys
+from budgetprune.workflow.library_files import load_library_file
+from budgetprune.workflow.observer import Observer, SilentObserver
+from budgetprune.workflow.options import PruneOptions, check_limit
+from budgetprune.workflow.pruned import Schema, TrainedEnsemble, build_model, prune_ensemble
+from budgetprune.workflow.tables import (
+    Table,
+    check_varied,
+    encode_target,
+    read_table_for,
+    rows_for,
+    table_name,
+    target_name,
+)
+
+
+def prune_model(
+    model: Any,
+    table: Any,
+    target: str | None = None,
+    costs: Any = None,
+    *,
+    budget: float | None = None,
+    test: Any = None,
+    options: PruneOptions | None = None,
+    observer: Observer | None = None,
+) -> BudgetModel:
+    """Prune a fitted model to the best one within a budget.
+
+    The command ``budgetprune prune`` calls this function. Columns are matched to the training columns by
+    name, or by position if the model has no feature names.
+
+    Parameters
+    ----------
+    model : fitted model or path
+        Model of scikit-learn, LightGBM or XGBoost, or a file that such a library wrote.
+    table : path or pandas DataFrame
+        Rows that measure costs and select the model. They should not be its training rows.
+    target : str
+        Column to predict; for svmlight files, ``label`` by default.
+    costs, budget, test, observer
+        See `fit_table`.
+    options : PruneOptions, optional
+        Further options.
+
+    Returns
+    -------
+    BudgetModel
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from budgetprune.workflow import prune_model
+    >>> table = load_iris(as_frame=True).frame.sample(frac=1, random_state=0)
+    >>> X, y = table.drop(columns="target"), table["target"]
+    >>> forest = RandomForestClassifier(5, random_state=0).fit(X[:75], y[:75])
+    >>> pruned = prune_model(forest, table[75:], "target", budget=1.5)
+    >>> pruned.about.model, pruned.about.n_validation
+    ('RandomForestClassifier', 75)
+    """
+    options, observer = options or PruneOptions(), observer or SilentObserver()
+    check_limit(budget, "--budget")
+    if isinstance(model, str | os.PathLike):
+        with observer.stage(f"loading {model}"):
+            model = load_library_file(Path(model), trust=options.trust)
+            forest = Forest.from_model(model)
+    else:
+        forest = Forest.from_model(model)
+    options.check_counting(is_classifier=forest.is_classifier)
+    with observer.stage(f"reading {table_name(table)}"):
+        opened = read_table_for(forest, table, target, max_columns=options.max_columns)
+        opened.check_columns(options.drop, "--drop")
+        name = target_name(opened, target)
+    named = _with_column_names(forest, opened, name, options.drop)
+    names = named.names
+    prices = column_costs(costs, names, target=name, dropped=options.drop)
+    check_varied(opened, name)
+    with observer.stage("looking at its rows"):
+        validation = _labelled_rows(named, opened, name, all_known=True)
+    held_out = None
+    if test is not None:
+        with observer.stage(f"reading {table_name(test, 'the test table')}"):
+            others = read_table_for(named, test, name, max_columns=options.max_columns)
+            held_out = _labelled_rows(named, others, name, all_known=False)
+    ensemble = TrainedEnsemble(
+        model=model,
+        kind=type(model).__name__,
+        is_classifier=forest.is_classifier,
+        train=None,
+        validation=validation,
+        test=held_out,
+        costs=with_keys(prices, names, forest.feature_names or range(forest.n_features)),
+        schema=Schema(names),
+        target=name,
+    )
+    with observer.stage(f"pruning {forest.n_trees} trees, with {len(validation):,} rows", bars=True):
+        pruned = prune_ensemble(ensemble, budget, options, verbose=observer.has_bars)
+    return build_model(pruned, ensemble, observer)
+
+
+def _with_column_names(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Forest:
+    """Return the forest with the column names of a table."""
+    columns = [name for name in table.frame.columns if name != target and name not in drop]
+    if forest.feature_names is None:
+        if len(columns) != forest.n_features:
+            raise InvalidInputError(
+                f"the model has {forest.n_features} features and no names for them, but {table.file} has "
+                f"{len(columns)} columns beside the target; give it the columns of training, in their order."
+            )
+        return replace(forest, feature_names=tuple(columns))
+    return replace(forest, feature_names=original_names(forest.feature_names, columns))
+
+
+def _labelled_rows(forest: Forest, table: Table, target: str, *, all_known: bool) -> LabelledRows:
+    """Return encoded rows, and targets as labels of the model.
+
+    An unknown label becomes None, or raises if `all_known`.
+    """
+    answers = encode_target(table, target, forest.classes)
+    if forest.classes is not None:
+        is_unknown = answers < 0
+        if all_known and is_unknown.any():
+            raise InvalidInputError(
+                f"the target {target!r} has a label that the model does not know in "
+                f"{table.place(int(np.argmax(is_unknown)))}; leave such rows out."
+            )
+        answers = forest.classes[answers]
+        if is_unknown.any():
+            answers = answers.astype(object)
+            answers[is_unknown] = None
+    return LabelledRows(forest.prepare_rows(rows_for(forest, table), f"{table.file}"), answers)

@@ -1,0 +1,262 @@
+"""Pruning of a trained ensemble to a budget: prune, compare, build the model."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+
+from budgetprune.costs import FeatureCosts
+from budgetprune.errors import BudgetWarning, InvalidInputError
+from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
+from budgetprune.forest import Forest
+from budgetprune.model import BudgetModel, Compared, Figures
+from budgetprune.path import PruningPath
+from budgetprune.predictor import BudgetPredictor
+from budgetprune.problem.acquisition import sources_used
+from budgetprune.selection import LabelledRows
+from budgetprune.utils.threads import available_cores
+from budgetprune.workflow.comparison import WELL_SPENT, figures, rounded_up, score_predictions
+from budgetprune.workflow.metadata import new_metadata
+from budgetprune.workflow.observer import Observer
+from budgetprune.workflow.options import CommonOptions
+
+PrunedEstimator = BudgetPruneClassifier | BudgetPruneRegressor
+
+# Rows that are simulated for the average decided cost, which they determine to about a percent.
+ENOUGH_ROWS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """Names of features, categories and classes in the user's table.
+
+    Ensembles are trained on numbers. `categories` and `classes` of None keep those of the forest.
+    """
+
+    features: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...] | None = None
+    classes: NDArray[Any] | None = None
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the same forest with these names."""
+        return replace(
+            forest,
+            feature_names=self.features,
+            categories=forest.categories if self.categories is None else self.categories,
+            classes=forest.classes if self.classes is None else self.classes,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedEnsemble:
+    """An ensemble to prune, with the rows, costs and names that pruning needs.
+
+    Attributes
+    ----------
+    model : fitted model
+    kind : str
+        ``"random-forest"`` and the like, or the class name of an existing model.
+    is_classifier : bool
+    train : LabelledRows or None
+        Rows that the model was trained on, if they are known.
+    validation : LabelledRows
+        Rows that measure costs and select the model.
+    test : LabelledRows or None
+        Test set for the comparison.
+    costs : FeatureCosts
+    schema : Schema
+    target : str
+        Name of the target column.
+    """
+
+    model: Any
+    kind: str
+    is_classifier: bool
+    train: LabelledRows | None
+    validation: LabelledRows
+    test: LabelledRows | None
+    costs: FeatureCosts
+    schema: Schema
+    target: str
+
+
+def prune_ensemble(
+    ensemble: TrainedEnsemble, budget: float | None, options: CommonOptions, *, verbose: bool = False
+) -> PrunedEstimator:
+    """Prune an ensemble for a budget; raise if the budget is too small for any useful model.
+
+    Parameters
+    ----------
+    ensemble : TrainedEnsemble
+    budget : limit of the average cost of a prediction
+    options : CommonOptions
+    verbose : whether to show progress bars
+    """
+    settings: dict[str, Any] = {
+        "costs": ensemble.costs,
+        "budget": budget,
+        "counting": options.counting,
+        "slack": options.slack,
+        "random_state": options.random_state,
+        "n_jobs": available_cores() if options.n_jobs is None else options.n_jobs,
+        "verbose": int(verbose),
+    }
+    estimator: PrunedEstimator
+    if ensemble.is_classifier:
+        estimator = BudgetPruneClassifier(FrozenEstimator(ensemble.model), **settings)
+    else:
+        estimator = BudgetPruneRegressor(
+            FrozenEstimator(ensemble.model), tolerance=options.tolerance, **settings
+        )
+    train, validation = ensemble.train, ensemble.validation
+    with warnings.catch_warnings():
+        # Here, a budget that is too small is an error, raised once the cheapest useful cost is known.
+        warnings.filterwarnings("ignore", "a budget of .* buys nothing", BudgetWarning)
+        if train is None:
+            estimator.fit(validation.X, validation.y)
+        else:
+            estimator.fit(train.X, train.y, X_val=validation.X, y_val=validation.y)
+    _refuse_useless(estimator)
+    return estimator
+
+
+def _refuse_useless(estimator: PrunedEstimator) -> None:
+    path, budget = estimator.path_, estimator.budget
+    useful = path.cheapest_useful
+    is_free = bool(path.n_splits[-1])  # the last point keeps free features, which may be useful
+    if useful is None:
+        if not is_free:
+            raise InvalidInputError(
+                "no column helps to predict the target: on these rows, no split is worth any cost. More rows "
+                "may help."
+            )
+        return
+    if budget is None or estimator.lambda_ < path.lam[useful + 1] or is_free:
+        return
+    needed = float(
+        np.interp(path.cost[useful], estimator.tradeoff_.full_cost[::-1], estimator.tradeoff_.cost[::-1])
+    )
+    raise InvalidInputError(
+        f"a budget of {budget:g} buys nothing: the cheapest useful model costs {rounded_up(needed)} per "
+        f"prediction ({estimator.counting} cost, on average), and the most expensive one "
+        f"{rounded_up(path.cost[0])}; give at least the former, or prune an ensemble that was trained "
+        "without the most expensive columns."
+    )
+
+
+def build_model(estimator: PrunedEstimator, ensemble: TrainedEnsemble, observer: Observer) -> BudgetModel:
+    """Return the pruned ensemble with its path, its metadata and a comparison with the full ensemble."""
+    if (note := _unused_budget_note(estimator)) is not None:
+        observer.note(note)
+    with observer.stage("comparing with the full forest"):
+        compared = _compare(estimator, ensemble.validation, ensemble.test)
+    chosen, schema = estimator.predictor(), ensemble.schema
+    predictor = BudgetPredictor(
+        schema.apply(chosen.forest), chosen.costs, slack=chosen.slack, tolerance=chosen.tolerance
+    )
+    about = new_metadata(
+        target=ensemble.target,
+        is_classifier=chosen.forest.is_classifier,
+        budget=estimator.budget,
+        counting="decided" if estimator.counting == "decided" else "full",
+        lam=estimator.lambda_,
+        n_train=0 if ensemble.train is None else len(ensemble.train),
+        n_validation=len(ensemble.validation),
+        choices=_describe_choices(estimator),
+        tradeoff=_tradeoff(estimator),
+        model=ensemble.kind,
+        compared=compared,
+    )
+    return BudgetModel(predictor, _named_path(estimator.path_, schema), about)
+
+
+def _unused_budget_note(estimator: PrunedEstimator) -> str | None:
+    """Return a note if much of the budget is left because no pruning between is optimal."""
+    budget, curve = estimator.budget, estimator.tradeoff_
+    if budget is None or estimator.cost_ >= WELL_SPENT * budget or not (curve.cost > budget).any():
+        return None
+    next_cost = float(curve.cost[curve.cost > budget].min())
+    return (
+        f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next one "
+        f"on the path costs {rounded_up(next_cost)}, and none between them is optimal. Another ensemble, "
+        "or one of more trees, may have one."
+    )
+
+
+# --- Comparison with the full ensemble ----------------------------------------------------------------------
+
+
+def _compare(estimator: PrunedEstimator, validation: LabelledRows, test: LabelledRows | None) -> Compared:
+    """Compare the chosen model with the full ensemble, on test rows if there are any.
+
+    Without test rows, the score of the chosen model is cross-fitted: its leaves were refitted on the
+    validation rows.
+    """
+    rows = validation if test is None else test
+    chosen = estimator.predictor()
+    whole = BudgetPredictor(estimator.path_.forest, chosen.costs)
+    score = _cross_fitted_score(estimator) if test is None else _score(chosen, rows)
+    return Compared(
+        rows="validation" if test is None else "test",
+        n_rows=len(rows),
+        whole=_figures(whole, rows, _score(whole, rows)),
+        chosen=_figures(chosen, rows, score),
+    )
+
+
+def _score(predictor: BudgetPredictor, rows: LabelledRows) -> float | None:
+    """Return accuracy or R² of predictions with early stopping."""
+    # Without slack and tolerance, early stopping does not change predictions.
+    changes_answers = predictor.slack > 0 or bool(predictor.tolerance)
+    predictions = predictor.simulate(rows.X).label if changes_answers else predictor.predict(rows.X)
+    return score_predictions(predictions, rows.y, is_classifier=predictor.forest.is_classifier)
+
+
+def _cross_fitted_score(estimator: PrunedEstimator) -> float | None:
+    curve = estimator.tradeoff_
+    point = estimator.path_.at(lam=estimator.lambda_).cost
+    score = float(np.interp(point, curve.full_cost[::-1], curve.score[::-1]))
+    return score if np.isfinite(score) else None
+
+
+def _figures(predictor: BudgetPredictor, rows: LabelledRows, score: float | None) -> Figures:
+    sample = rows.X[:: -(-len(rows) // ENOUGH_ROWS)]
+    used = sources_used(predictor.forest, predictor.costs, rows.X)
+    return figures(
+        predictor.forest,
+        predictor.costs.total(used),
+        score,
+        decided_cost=float(np.mean(predictor.simulate(sample).cost)),
+    )
+
+
+# --- Parts of the model -------------------------------------------------------------------------------------
+
+
+def _named_path(path: PruningPath, schema: Schema) -> PruningPath:
+    forest = schema.apply(path.forest)
+    return replace(path, forest=forest, unpruned=replace(path.unpruned, unpruned=forest))
+
+
+def _describe_choices(estimator: PrunedEstimator) -> str:
+    choices = estimator.choices_
+    measured = f"errors {choices.error}" + (f" ({choices.loss})" if choices.loss else "")
+    leaves = (
+        "leaves as grown"
+        if choices.refit is None
+        else f"leaves refitted ({choices.refit}, ridge {choices.ridge:g})"
+    )
+    slack = f", slack {choices.slack:g}" if choices.slack else ""
+    return f"{measured}, {leaves}{slack}"
+
+
+def _tradeoff(estimator: PrunedEstimator) -> dict[str, list[float]] | None:
+    curve = estimator.tradeoff_
+    if not np.isfinite(curve.score).all():
+        return None
+    return {name: getattr(curve, name).tolist() for name in ("full_cost", "cost", "score")}

@@ -1,0 +1,165 @@
+"""`fit_table`: the same models as the command, from files, DataFrames and price lists of all forms."""
+
+from __future__ import annotations
+
+import doctest
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import budgetprune.workflow.fit
+from budgetprune import BudgetModel, FeatureCosts, FitOptions, InvalidInputError, cli, fit_table
+from budgetprune.workflow import ErrorCosts
+
+NAMES = ["age", "town", "lab"]
+COSTS = "feature,cost,source\nage,1,\ntown,2,\nlab,4,blood draw\n,5,blood draw\n"
+# Few trees and rows: these tests compare models, and need no good ones.
+FOREST = {"model": "random-forest", "budget": 11.5, "options": FitOptions(n_trees=4)}
+
+
+def patients(n_rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    town = rng.integers(3, size=n_rows)
+    age, lab = rng.normal(size=n_rows), rng.normal(size=n_rows)
+    age[rng.random(n_rows) < 0.1] = np.nan
+    risk = np.nan_to_num(age) + np.array([1, -1, 0])[town] + 2 * lab
+    return pd.DataFrame(
+        {
+            "age": age.round(4),
+            "town": np.array(["Aix", "Bonn", "Caen"])[town],
+            "lab": lab.round(4),
+            "ill": np.where(risk > 0, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    patients(200, 0).to_csv(folder / "data.csv", index=False)
+    patients(80, 1).to_csv(folder / "test.csv", index=False)
+    (folder / "costs.csv").write_text(COSTS)
+    return folder
+
+
+def content(model: BudgetModel, folder) -> bytes:
+    model.save(folder / "saved")
+    return (folder / "saved").read_bytes()
+
+
+def command(*words, folder) -> bytes:
+    with pytest.raises(SystemExit) as end:
+        cli.main([*map(str, words), "--out", str(folder / "by_command"), "--quiet"])
+    assert end.value.code == 0
+    return (folder / "by_command").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["staged", "random-forest"])
+def test_same_model_as_the_command(files, tmp_path, kind):
+    data, test, costs = (files / name for name in ("data.csv", "test.csv", "costs.csv"))
+    trees = {} if kind == "staged" else {"n_trees": 4}
+    words = ["--trees", 4] if trees else []
+    expected = command(
+        *("fit", data, "--target", "ill", "--costs", costs, "--budget", 11.5, "--test", test),
+        *("--model", kind, "--seed", 3, "--jobs", 1, *words),
+        folder=tmp_path,
+    )
+    options = FitOptions(random_state=3, n_jobs=1, **trees)
+    model = fit_table(data, "ill", costs, budget=11.5, model=kind, test=test, options=options)
+    assert content(model, tmp_path) == expected
+    assert model.about.compared.rows == "test"
+
+
+def test_same_model_from_a_data_frame(files, tmp_path):
+    expected = fit_table(files / "data.csv", "ill", files / "costs.csv", test=files / "test.csv", **FOREST)
+    frame, prices = pd.read_csv(files / "data.csv"), pd.read_csv(files / "costs.csv")
+    before = frame.copy()
+    model = fit_table(frame, "ill", prices, test=pd.read_csv(files / "test.csv"), **FOREST)
+    assert content(model, tmp_path) == content(expected, tmp_path)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_costs_in_all_forms(files):
+    table = pd.read_csv(files / "data.csv")
+    own = {"age": 1.0, "town": 2.0, "lab": 4.0}
+    for costs in (own, FeatureCosts(own), pd.DataFrame({"feature": list(own), "cost": list(own.values())})):
+        predictor = fit_table(table, "ill", costs, **FOREST).predictor
+        assert predictor.costs.price_alone.tolist() == [1, 2, 4]
+        assert predictor.source_names == tuple(NAMES)
+    assert fit_table(table, "ill", **FOREST).predictor.costs.price_alone.tolist() == [1, 1, 1]
+
+
+def test_shared_prices_in_feature_costs(files):
+    costs = FeatureCosts.from_sources(
+        {"visit": 2, "draw": 5}, {"age": None, "town": "visit", "lab": ["visit", "draw"]}
+    )
+    predictor = fit_table(files / "data.csv", "ill", costs, **FOREST).predictor
+    assert predictor.source_names == ("visit", "draw")
+    assert predictor.costs.price_alone.tolist() == [0, 2, 7]
+
+
+def test_stages_and_notes_go_to_the_observer(files):
+    class Recorder:
+        has_bars = False
+
+        def __init__(self):
+            self.stages, self.notes = [], []
+
+        def stage(self, what, *, bars=False):
+            self.stages.append(what.split()[0].rstrip(","))
+            return nullcontext()
+
+        def note(self, message):
+            self.notes.append(message)
+
+    recorder = Recorder()
+    frame = pd.read_csv(files / "data.csv").assign(key=[f"row {k}" for k in range(200)])
+    fit_table(frame, "ill", observer=recorder, **FOREST)
+    assert recorder.stages == ["reading", "dividing", "growing", "pruning", "comparing"]
+    assert any("column 'key' has 200 different texts" in note for note in recorder.notes)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"target": None}, "say which column of the table is predicted"),
+        ({"target": "il"}, "the target 'il' is no column of the table; did you mean 'ill'"),
+        ({"costs": {"age": 1}}, "the price list has no cost for 2 of 3 columns: 'town', 'lab'"),
+        ({"costs": {"age": 1, "town": 1, "lab": 1, "x": 1}}, "the price list has costs for columns that"),
+        ({"budget": -1.0}, "--budget must be at least 0"),
+        ({"budget": np.inf}, "--budget must be a number"),
+        ({"model": "svm"}, "a model is one of staged, random-forest"),
+        ({"options": FitOptions(error_costs=3.0)}, "--error-cost: for staged models"),
+        ({"options": FitOptions(drop=["x"])}, "--drop 'x' is no column of the table"),
+        ({"options": FitOptions(slack=0.1)}, "add --decided"),
+        ({"test": pd.DataFrame({"age": [1.0], "ill": ["yes"]})}, "the test table lacks 'town', 'lab'"),
+        ({"table": pd.DataFrame({"age": [], "ill": []})}, "the table cannot be read: it has no rows"),
+        ({"table": [1, 2]}, "the table must be the path of a file or a pandas DataFrame, not list"),
+    ],
+)
+def test_invalid_arguments(files, how, message):
+    given = {"table": pd.read_csv(files / "data.csv"), "target": "ill"} | FOREST | how
+    with pytest.raises(InvalidInputError, match=message):
+        fit_table(given.pop("table"), given.pop("target"), **given)
+
+
+def test_options_of_pruned_models_are_refused_for_staged_ones(files):
+    options = FitOptions(n_trees=3, counting="decided", validation_fraction=0.2)
+    with pytest.raises(
+        InvalidInputError, match="--trees, --decided, --validation: for models that are pruned"
+    ):
+        fit_table(files / "data.csv", "ill", options=options)
+
+
+def test_error_costs_of_unknown_classes(files):
+    options = FitOptions(error_costs=ErrorCosts({"maybe": 3.0}, others=1.0))
+    with pytest.raises(InvalidInputError, match="the class 'maybe', which the target does not have"):
+        fit_table(files / "data.csv", "ill", options=options)
+
+
+def test_examples_of_the_docstring():
+    result = doctest.testmod(budgetprune.workflow.fit)
+    assert result.attempted > 5
+    assert result.failed == 0
