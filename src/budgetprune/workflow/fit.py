@@ -64,11 +64,10 @@ def fit_table(
 
     Examples
     --------
-    >>> import pandas as pd
     >>> from sklearn.datasets import load_iris
     >>> from budgetprune.workflow import FitOptions, fit_table
     >>> table = load_iris(as_frame=True).frame
-    >>> prices = dict.fromkeys(table.columns.drop("target"), 1.0) | {"petal width (cm)": 3.0}
+    >>> prices = dict.fromkeys(table.columns.drop("target"), 1.0) | {"petal width (cm)": 0.5}
     >>> options = FitOptions(n_trees=5)
     >>> model = fit_table(table, "target", prices, budget=2.0, model="random-forest", options=options)
     >>> model.about.task, model.about.budget
