@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from budgetprune import InvalidInputError
+from budgetprune.workflow.column_costs import with_keys
 from budgetprune.workflow.tables import Columns, PriceList, price_list_template, read_price_list
 
 CLINIC = """feature,cost,source,note
@@ -46,7 +47,8 @@ def test_shared_and_derived(prices):
 
 def test_by_number_and_without_columns_that_were_dropped(prices):
     own = prices("feature,cost,source\na,1,\nb,2,\nc,0,b\n")
-    table = own.for_features(["a", "c"], [0, 1]).resolve(2)
+    names = ["a", "c"]
+    table = with_keys(own.for_features(names), names, [0, 1]).resolve(2)
     assert table.source_names == ("a", "b")
     assert table.price_alone.tolist() == [1, 2]  # b is dropped, but c is made of it
 
