@@ -1,11 +1,11 @@
-"""What both estimators share: rows in, a pruned forest out."""
+"""`BudgetPruneBase`: base class of the estimators that prune an ensemble."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,37 +13,42 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from budgetprune.costs import FeatureCosts
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators.parameters import (
     check_estimate_possible,
     check_parameters,
     check_queries,
     check_scorer,
 )
-from budgetprune.estimators.pruned import Known, PrunedForest
 from budgetprune.forest import Forest
-from budgetprune.problem.boosting import recompute
-from budgetprune.problem.pruning import Pruning
-from budgetprune.refit import Refit, Sample, check_kind
-from budgetprune.selection import LabelledRows, set_open_parameters, split_rows, train, with_names
-from budgetprune.selection.context import Repair, Workshop
-from budgetprune.selection.fit import Wishes, fit_workshop
-from budgetprune.selection.judge import Decided, Judge
-from budgetprune.selection.settle import Settled, settle
-from budgetprune.selection.stopping import Stopping
+from budgetprune.refit import Sample
+from budgetprune.selection import (
+    DecidedCounting,
+    FinalModel,
+    FinalModelBuilder,
+    FitContext,
+    LabelledRows,
+    PrunedModel,
+    SelectionOptions,
+    select_pruning,
+    set_open_parameters,
+    split_rows,
+    train,
+    with_names,
+)
 from budgetprune.utils.threads import kernel_threads
-from budgetprune.utils.validation import labels_of, weights_of
+from budgetprune.utils.validation import labels_of, rows_of, weights_of
 
 
-class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Prune an ensemble of trees for a budget; see `BudgetPruneClassifier`."""
+
+    # Kept to refit leaves and to count decided costs for another budget; not part of pickles.
+    _sample: Sample | None
+    _counting: DecidedCounting | None
 
     def __init__(
         self,
@@ -82,33 +87,34 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    # --- What differs between classifiers and regressors ----------------------------------------------------
+    # --- Differences between classifiers and regressors -----------------------------------------------------
 
-    _by_class: bool  # whether rows are divided class by class
-    _refits: tuple[str, ...]
-
-    @abstractmethod
-    def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
-        """Score predictions if no scorer is given."""
+    _by_class: ClassVar[bool]  # whether rows are divided class by class
+    _refits: ClassVar[tuple[str, ...]]
+    _default_scorer: ClassVar[Callable[..., float]]
 
     @abstractmethod
     def _default_estimator(self) -> Any:
-        """What is grown if no estimator is given."""
+        """Create the ensemble that is grown if no estimator is given."""
 
     @abstractmethod
     def _check_y(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Return labels or targets, or say what is wrong with them."""
+        """Return labels or targets, or raise if they are invalid."""
 
-    def _spelled_for(self, model: Any, y: NDArray[Any]) -> NDArray[Any]:
-        """Labels or targets as a model wants to see them."""
+    def _encode_labels(self, model: Any, y: NDArray[Any]) -> NDArray[Any]:
+        """Return labels or targets in the form that the model's library takes."""
         return y
 
+    def _restore_labels(self, forest: Forest) -> Forest:
+        """Return the forest with the user's labels."""
+        return forest
+
     def _check_same_labels(self, train: LabelledRows, val: LabelledRows | None) -> None:
-        """Raise if validation rows have labels that nobody can learn."""
+        """Raise if validation rows have labels that no training row has."""
 
     @abstractmethod
     def _check_type(self, estimator_type: str | None, name: str) -> None:
-        """Raise if a model predicts what this estimator does not."""
+        """Raise unless a model of this type can be pruned by this estimator."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,39 +156,40 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             The query that each row belongs to, for a scorer of `budgetprune.ranking`; queries are never
             divided.
         """
-        # Until all is done, the estimator is not fitted, whatever it was before.
-        for name in ("_made", "_names_of_numbers"):
+        # The estimator counts as fitted only when all is done, even if it was fitted before.
+        for name in ("_pruned", "_class_names"):
             self.__dict__.pop(name, None)
         check_parameters(self)
         scorer = self._scorer()
         check_scorer(self, scorer)
         check_queries(self, qid)
-        given = self._check_rows(X, y, sample_weight, qid, reset=True)
+        given = self._check_labelled(X, y, sample_weight, qid, reset=True)
         extra = self._check_extra(X_val, y_val, sample_weight_val, qid_val, with_qid=qid is not None)
         self._check_same_labels(given, extra)
         check_estimate_possible(self, has_train=extra is not None)
         random = check_random_state(self.random_state)
         with kernel_threads(self.n_jobs):
             train, val, self.estimator_ = self._grow(given, extra, random)
-            workshop = self._workshop(train, val, scorer)
-            fitted = fit_workshop(workshop, self._wishes(), random)
-        self.path_, self.tradeoff_, self.choices_ = fitted.path, fitted.tradeoff, fitted.choices
-        self.refit_, self.slack_ = fitted.choices.refit, fitted.choices.slack
-        self._sample: Sample | None = workshop.refit_sample
-        self._stopping = fitted.stopping
-        self._settle(fitted.settled)
+            forest = self._import_forest()
+            context = FitContext.of(forest, self.costs, train, val, self._options(), scorer)
+            selected = select_pruning(context, random)
+        self._prices = context.prices
+        self.path_, self.tradeoff_, self.choices_ = selected.path, selected.tradeoff, selected.choices
+        self.refit_, self.slack_ = selected.choices.refit, selected.choices.slack
+        self._sample, self._counting = selected.refit_sample, selected.counting
+        self._store(selected.final)
         return self
 
     def with_budget(self, budget: float, X: Any = None, y: Any = None, sample_weight: Any = None) -> Self:
-        """Make the same estimator for another budget: path and choices stay, leaves are refitted.
+        """Return a copy of the estimator for another budget: path and choices stay, leaves are refitted.
 
         Parameters
         ----------
         budget : float
-            Average cost per prediction, of the kind that counts (`counting`). The slack stays too.
+            Average cost per prediction, of the kind that counts (`counting`). The slack stays as it is.
         X, y, sample_weight : array-like, optional
-            Rows to refit the leaves on. Needed only after the estimator was pickled (pickles hold no rows),
-            and only if leaves are refitted, or decided costs count: then these rows count them.
+            Rows to refit the leaves on and to count decided costs. Needed only after the estimator was
+            pickled (pickles hold no rows), and only if leaves are refitted or decided costs count.
         """
         check_is_fitted(self)
         if budget is None:
@@ -193,43 +200,35 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             )
         other: Self = copy.copy(self).set_params(budget=budget, lam=None)
         check_parameters(other)
-        repair = Repair(self.choices_.refit, self.choices_.ridge, self.choices_.slack)
+        refit = self.choices_.refit_spec
         counts_decided = self.counting == "decided"
         if X is not None:
-            rows = self._check_rows(X, y, sample_weight, None, reset=False)
+            rows = self._check_labelled(X, y, sample_weight, None, reset=False)
             other._sample = Sample.of(self.path_.forest, rows.X, rows.y, rows.weight)
-            if counts_decided and self._stopping is None:
-                other._stopping = Stopping(self._prices, self._threshold, self._tolerance, rows, rows)
+            if counts_decided and self._counting is None:
+                other._counting = DecidedCounting(self._prices, self.threshold, self.tolerance, rows, rows)
         for lacks, what in (
-            (repair.kind is not None and other._sample is None, "refit the leaves on"),
-            (counts_decided and other._stopping is None, "count decided costs on"),
+            (refit.kind is not None and other._sample is None, "refit the leaves on"),
+            (counts_decided and other._counting is None, "count decided costs on"),
         ):
             if lacks:
                 raise InvalidInputError(
                     f"this estimator was pickled, and pickles hold no rows to {what}; "
                     "write with_budget(budget, X, y) with the rows it was fitted on."
                 )
+        builder = FinalModelBuilder(self.path_, self.tradeoff_, refit, other._sample, other._counting)
         with kernel_threads(self.n_jobs):
-            settled = settle(
-                self.path_,
-                self.tradeoff_,
-                repair,
-                other._sample,
-                other._stopping,
-                budget=budget,
-                lam=None,
-            )
-        other._settle(settled)
+            other._store(builder.build(budget=budget, lam=None))
         return other
 
-    def _settle(self, settled: Settled) -> None:
-        self.lambda_, self.cost_ = settled.pruning.lam, settled.cost
-        self._made = settled.made
-        self.refit_gradient_norm_ = None if settled.refit is None else settled.refit.gradient_norm
+    def _store(self, final: FinalModel) -> None:
+        self.lambda_, self.cost_ = final.pruning.lam, final.cost
+        self._pruned = final.pruned
+        self.refit_gradient_norm_ = None if final.refit is None else final.refit.gradient_norm
 
-    def _check_rows(self, X: Any, y: Any, weight: Any, qid: Any, *, reset: bool) -> LabelledRows:
+    def _check_labelled(self, X: Any, y: Any, weight: Any, qid: Any, *, reset: bool) -> LabelledRows:
         """Return rows that can be divided; tables stay tables, so that the ensemble sees their columns."""
-        X = self._rows(X, reset=reset)
+        X = rows_of(self, X, reset=reset)
         y = self._check_y(labels_of(self, X, y))
         weight = weights_of(X, weight)
         if qid is not None:
@@ -238,7 +237,7 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         return LabelledRows(X, y, weight, qid)
 
     def _check_extra(self, X: Any, y: Any, weight: Any, qid: Any, *, with_qid: bool) -> LabelledRows | None:
-        """Return the validation rows, if there are any of their own."""
+        """Return the validation rows that were passed to `fit`, or None."""
         if X is None and y is None:
             if weight is not None or qid is not None:
                 raise InvalidInputError(
@@ -249,14 +248,14 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             raise InvalidInputError("X_val and y_val belong together; pass both, or neither.")
         if with_qid != (qid is not None):
             raise InvalidInputError("qid and qid_val belong together; pass both, or neither.")
-        return self._check_rows(X, y, weight, qid, reset=False)
+        return self._check_labelled(X, y, weight, qid, reset=False)
 
     def _grow(
         self, given: LabelledRows, extra: LabelledRows | None, random: np.random.RandomState
     ) -> tuple[LabelledRows | None, LabelledRows, Any]:
-        """Say which rows are T and which are V, and grow the ensemble on T if it is not frozen."""
+        """Divide the rows into T and V, and train the ensemble on T unless it is frozen."""
         if isinstance(self.estimator, FrozenEstimator):
-            # Its bootstrap counted all of its training rows, with a weight or without.
+            # All rows stay in T, with a weight or without: the recorded bootstrap counts refer to them.
             return None if extra is None else given, (extra or given).with_weight(), self.estimator.estimator
         FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
         model = self._default_estimator() if self.estimator is None else clone(self.estimator)
@@ -266,45 +265,25 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             rows, val = split_rows(given, self.validation_fraction, random, by_class=self._by_class)
         else:
             rows, val = given, extra.with_weight()
-        return rows, val, train(model, rows.X, self._spelled_for(model, rows.y), rows.weight)
+        return rows, val, train(model, rows.X, self._encode_labels(model, rows.y), rows.weight)
 
     def _own_names(self) -> tuple[str, ...] | None:
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
-    def _translate(self) -> Forest:
-        """Turn the fitted ensemble into a forest whose features are called what the user calls them."""
-        forest = Forest.from_model(self.estimator_)
+    def _import_forest(self) -> Forest:
+        """Convert the trained ensemble into a forest with the user's feature names and labels."""
+        try:
+            forest = Forest.from_model(self.estimator_)
+        except UnsupportedModelError as error:
+            if len(getattr(self.estimator_, "classes_", ())) == 1:
+                raise InvalidInputError(f"y has a single class: {error}") from error
+            raise
         kind = "classifier" if forest.is_classifier else "regressor"
         self._check_type(kind, type(self.estimator_).__name__)
-        return with_names(forest, self._own_names())
+        return self._restore_labels(with_names(forest, self._own_names()))
 
-    def _workshop(
-        self, train: LabelledRows | None, val: LabelledRows, scorer: Callable[..., float]
-    ) -> Workshop:
-        forest = self._translate()
-        if self.refit not in (None, "auto"):
-            check_kind(forest, self.refit)
-        if forest.is_boosted and self.loss is not None:
-            raise InvalidInputError(
-                f"loss={self.loss!r} is for averaged trees; boosted ones have a loss of their own: loss=None."
-            )
-        if forest.is_boosted and forest.split_gain is None and forest.loss is not None and train is not None:
-            forest = recompute(forest, train.X, train.y, train.weight)
-        costs = FeatureCosts.of(self.costs)
-        self._prices = costs.resolve(forest.n_features, forest.feature_names)
-        return Workshop(
-            forest=forest,
-            costs=costs,
-            prices=self._prices,
-            train=train,
-            val=val,
-            train_sample=None if train is None else Sample.of(forest, train.X, train.y, train.weight),
-            val_sample=Sample.of(forest, val.X, val.y, val.weight),
-            judge=Judge(scorer, self._pose),
-        )
-
-    def _wishes(self) -> Wishes:
-        return Wishes(
+    def _options(self) -> SelectionOptions:
+        return SelectionOptions(
             budget=None if self.budget is None else float(self.budget),
             lam=None if self.lam is None else float(self.lam),
             error=self.error,
@@ -313,17 +292,17 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
             ridge=self.ridge if isinstance(self.ridge, str) else float(self.ridge),
             counting=self.counting,
             slack=self.slack if isinstance(self.slack, str) else float(self.slack),
-            threshold=self._threshold,
-            tolerance=self._tolerance,
+            threshold=self.threshold,
+            tolerance=self.tolerance,
             solver=self.solver,
             verbose=bool(self.verbose),
         )
 
-    # --- Judging --------------------------------------------------------------------------------------------
+    # --- Scoring --------------------------------------------------------------------------------------------
 
     def _scorer(self) -> Callable[..., float]:
         if self.scoring is None:
-            return lambda fitted, X, y, sample_weight=None: fitted._usual_score(X, y, sample_weight)
+            return self._default_scorer
         scorer: Callable[..., float] = check_scoring(self, scoring=self.scoring)
         return scorer
 
@@ -341,11 +320,37 @@ class BudgetPruneBase(PrunedForest, MetaEstimatorMixin, BaseEstimator):  # type:
         given = {name: value for name, value in extras.items() if value is not None}
         return float(self._scorer()(self, X, y, **given))
 
-    def _pose(
-        self, made: Pruning | Refit, X: Any, scores: NDArray[np.float64], decided: Decided | None
-    ) -> Self:
-        """Make a fitted estimator of what was made, whose scores on `X` are known already."""
-        posed = copy.copy(self)
-        posed._made, posed._known = made, Known(X, scores, None if decided is None else decided.labels)
-        posed.slack_ = 0.0 if decided is None else decided.slack
-        return posed
+    # --- Conversion and copies ------------------------------------------------------------------------------
+
+    def to_sklearn(self) -> Any:
+        """Convert the pruned ensemble to an ordinary estimator of scikit-learn, of the class it was before.
+
+        Not possible after ``refit="softmax"``, because no forest of scikit-learn sums logarithms, nor with a
+        `threshold`, which only this estimator has. For ensembles of other libraries, use
+        ``forest_.to_lightgbm()`` and ``forest_.to_xgboost()``.
+        """
+        check_is_fitted(self)
+        if self.threshold is not None:
+            raise UnsupportedModelError(
+                "no forest of scikit-learn knows a threshold; write FixedThresholdClassifier(FrozenEstimator("
+                f"model.forest_.to_sklearn()), threshold={self.threshold!r}) of sklearn.model_selection."
+            )
+        return self.forest_.to_sklearn()
+
+    def __copy__(self) -> Self:
+        # `__getstate__` leaves out the rows; copies keep them.
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return copied
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Pickles hold no rows: rows are large, and may be confidential where a model is sent.
+        state = cast(dict[str, Any], super().__getstate__()).copy()
+        state |= {name: None for name in ("_sample", "_counting") if name in state}
+        return state

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import assert_all_finite
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
@@ -18,22 +17,16 @@ from budgetprune.estimators import docs as _docs
 from budgetprune.estimators.base import BudgetPruneBase
 from budgetprune.forest import Forest
 from budgetprune.forest.registry import find_adapter
-from budgetprune.selection import LabelledRows, between_zero_and_one
-
-
-def _has_summed_scores(estimator: Any) -> bool:
-    if estimator._interpreter.link == "identity":
-        raise AttributeError("a forest that averages probabilities has no decision_function.")
-    return True
+from budgetprune.selection import LabelledRows, PrunedClassifier, between_zero_and_one
 
 
 @_docs.classifier
-class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[misc]
-    """Classify on a budget: prune an ensemble so that it errs little for what its features cost.
+class BudgetPruneClassifier(ClassifierMixin, PrunedClassifier, BudgetPruneBase):  # type: ignore[misc]
+    """Classifier on a budget: an ensemble of trees, pruned for an average cost per prediction.
 
-    Every feature costs something to obtain when a prediction is made, and a trained ensemble asks for most of
-    them. `fit` grows the ensemble, prunes all its trees jointly and exactly (see `PruningProblem`), picks the
-    pruning for the budget, and refits the leaves that are left.
+    Every feature costs something to obtain when a prediction is made, and a trained ensemble needs most of
+    them. `fit` trains the ensemble, prunes all its trees jointly and exactly (see `PruningProblem`), chooses
+    the pruning for the budget, and refits the remaining leaves.
 
     Parameters
     ----------
@@ -58,7 +51,7 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
     >>> cheaper = model.with_budget(3.5)
     >>> bool(cheaper.cost_ <= 3.5)
     True
-    >>> predictor = model.predictor()  # asks for one feature after the other
+    >>> predictor = model.predictor()  # acquires one feature after the other
     >>> predictor.decide(dict(zip(predictor.feature_names, X[0], strict=True))).reason
     'certain'
     """
@@ -105,8 +98,9 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         self.threshold = threshold
 
     _by_class = True
-    _names_of_numbers: NDArray[Any] | None = None
     _refits = ("squared", "softmax", "own")
+    _default_scorer = staticmethod(ClassifierMixin.score)
+    _class_names: NDArray[Any] | None = None  # if the library's labels are numbers of classes
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier()
@@ -124,10 +118,16 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
                 f"y_val has labels that y lacks: {', '.join(map(repr, unknown[:5]))}; leave such rows out."
             )
 
-    def _spelled_for(self, model: Any, y: NDArray[Any]) -> NDArray[Any]:
-        """Labels in the form that the model's library takes; `_translate` restores them."""
-        labels, self._names_of_numbers = find_adapter(model).encode_labels(y)
+    def _encode_labels(self, model: Any, y: NDArray[Any]) -> NDArray[Any]:
+        labels, self._class_names = find_adapter(model).encode_labels(y)
         return labels
+
+    def _restore_labels(self, forest: Forest) -> Forest:
+        if self._class_names is not None:
+            forest = replace(forest, classes=self._class_names)
+        self.classes_: NDArray[Any] = np.asarray(forest.classes)
+        self._check_threshold(self.classes_.size)
+        return forest
 
     def _check_type(self, estimator_type: str | None, name: str) -> None:
         if estimator_type == "regressor":
@@ -140,63 +140,4 @@ class BudgetPruneClassifier(ClassifierMixin, BudgetPruneBase):  # type: ignore[m
         if n_classes > 2:
             raise InvalidInputError(f"threshold decides between two classes, but there are {n_classes}.")
 
-    def _translate(self) -> Forest:
-        try:
-            forest = super()._translate()
-        except UnsupportedModelError as error:
-            if len(getattr(self.estimator_, "classes_", ())) == 1:
-                raise InvalidInputError(f"y has a single class: {error}") from error
-            raise
-        assert forest.classes is not None
-        if self._names_of_numbers is not None:
-            forest = replace(forest, classes=self._names_of_numbers)
-        self.classes_: NDArray[Any] = np.asarray(forest.classes)
-        self._check_threshold(self.classes_.size)
-        return forest
-
-    score = BudgetPruneBase.score  # the one of ClassifierMixin knows no `scoring`
-
-    def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
-        return float(ClassifierMixin.score(self, X, y, sample_weight))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        By the rule of the library the ensemble came from; with a `threshold`, the second class if its
-        probability is at least that. With slack, what is answered once it is decided early.
-        """
-        decided = self._decided_answers(X)
-        if decided is not None:
-            return decided
-        scores = self._scores(X)
-        if self.threshold is None:
-            return self._interpreter.answers(scores)
-        return self.classes_[
-            (self._interpreter.probabilities(scores)[:, 1] >= self.threshold).astype(np.intp)
-        ]
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Estimate the probability of each class from all features, of shape (n_rows, n_classes)."""
-        scores = self._scores(X)
-        return self._interpreter.probabilities(scores)
-
-    def to_sklearn(self) -> Any:
-        if self.threshold is not None:
-            raise UnsupportedModelError(
-                "no forest of scikit-learn knows a threshold; write FixedThresholdClassifier(FrozenEstimator("
-                f"model.forest_.to_sklearn()), threshold={self.threshold!r}) of sklearn.model_selection."
-            )
-        return super().to_sklearn()
-
-    to_sklearn.__doc__ = BudgetPruneBase.to_sklearn.__doc__
-
-    @available_if(_has_summed_scores)
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores before the link: (n_rows,) for two classes, else (n_rows, n_classes).
-
-        Not for forests that average probabilities: their scores are those.
-        """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return scores[:, 0]
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+    score = BudgetPruneBase.score  # the one of ClassifierMixin has no `scoring`

@@ -1,4 +1,4 @@
-"""The gate for parameters: what cannot work is refused before any work starts."""
+"""Checks of estimator parameters, before any work starts."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from budgetprune.problem.estimate import ERROR_ESTIMATES
 from budgetprune.problem.node_losses import node_losses_for
 from budgetprune.problem.solver import SOLVERS, has_path, path_solvers
 from budgetprune.ranking import RankingScorer
-from budgetprune.selection import between_zero_and_one, check_budget_parameter, one_of, supported_model
+from budgetprune.selection import (
+    NO_PROBABILITIES,
+    between_zero_and_one,
+    check_budget_parameter,
+    one_of,
+    supported_model,
+)
 
 if TYPE_CHECKING:
     from budgetprune.estimators.base import BudgetPruneBase
 
 
-PROBABILITIES = (
-    "with slack, predictions stop before probabilities are known, so nothing can be chosen by them: use a "
-    "scoring of labels, slack=0, or counting='full'."
-)
-
-
 def check_parameters(estimator: BudgetPruneBase) -> None:
-    """Raise unless the parameters of an estimator make sense together."""
+    """Raise unless the parameters of an estimator are valid, alone and together."""
     if estimator.budget is not None and estimator.lam is not None:
         raise InvalidInputError("give a budget or a lam, not both: each of them picks one point of the path.")
     check_budget_parameter(estimator.budget)
@@ -53,16 +53,16 @@ def check_parameters(estimator: BudgetPruneBase) -> None:
 
 
 def check_scorer(estimator: BudgetPruneBase, scorer: Any) -> None:
-    """Raise if a scorer is known to ask for probabilities that nobody will have."""
+    """Raise if a scorer needs probabilities, which predictions with slack do not have."""
     has_slack = isinstance(estimator.slack, str) or estimator.slack > 0
     asks_for = getattr(scorer, "_response_method", "predict")  # scikit-learn's scorers have it
     ranks_by_probability = isinstance(scorer, RankingScorer) and hasattr(estimator, "predict_proba")
     if has_slack and (asks_for != "predict" or ranks_by_probability):
-        raise InvalidInputError(PROBABILITIES)
+        raise InvalidInputError(NO_PROBABILITIES)
 
 
 def check_estimate_possible(estimator: BudgetPruneBase, *, has_train: bool) -> None:
-    """Raise if errors are to be measured on the training rows of a frozen estimator, but there are none."""
+    """Raise if errors are measured on the training rows of a frozen estimator, but these were not given."""
     if has_train or estimator.error == "auto" or not isinstance(estimator.estimator, FrozenEstimator):
         return
     if ERROR_ESTIMATES.find(estimator.error).needs_training_rows:
@@ -74,7 +74,7 @@ def check_estimate_possible(estimator: BudgetPruneBase, *, has_train: bool) -> N
 
 
 def check_queries(estimator: BudgetPruneBase, qid: Any) -> None:
-    """Raise if scores are about queries, but nobody said which row belongs to which."""
+    """Raise if the scorer ranks within queries, but no query ids were given."""
     if qid is None and isinstance(estimator.scoring, RankingScorer):
         raise InvalidInputError(
             f"scoring={estimator.scoring!r} ranks documents within queries: pass fit(X, y, qid=...), the "
@@ -84,7 +84,7 @@ def check_queries(estimator: BudgetPruneBase, qid: Any) -> None:
 
 def _check_counting(estimator: BudgetPruneBase) -> None:
     one_of("counting", estimator.counting, ("full", "decided"))
-    slack, tolerance = estimator.slack, estimator._tolerance
+    slack, tolerance = estimator.slack, estimator.tolerance
     if not (isinstance(slack, str) and slack == "auto") and not _is_slack(slack):
         raise InvalidInputError(
             f"slack must be a number of at least 0 and below 0.5, or 'auto', not {slack!r}."

@@ -13,15 +13,16 @@ from sklearn.utils import check_array
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.estimators import docs as _docs
 from budgetprune.estimators.base import BudgetPruneBase
+from budgetprune.selection import PrunedRegressor
 
 
 @_docs.regressor
-class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[misc]
-    """Predict numbers on a budget: prune an ensemble so that it errs little for what its features cost.
+class BudgetPruneRegressor(RegressorMixin, PrunedRegressor, BudgetPruneBase):  # type: ignore[misc]
+    """Regressor on a budget: an ensemble of trees, pruned for an average cost per prediction.
 
-    Every feature costs something to obtain when a prediction is made, and a trained ensemble asks for most of
-    them. `fit` grows the ensemble, prunes all its trees jointly and exactly (see `PruningProblem`), picks the
-    pruning for the budget, and refits the leaves that are left.
+    Every feature costs something to obtain when a prediction is made, and a trained ensemble needs most of
+    them. `fit` trains the ensemble, prunes all its trees jointly and exactly (see `PruningProblem`), chooses
+    the pruning for the budget, and refits the remaining leaves.
 
     Parameters
     ----------
@@ -91,6 +92,7 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
 
     _by_class = False
     _refits = ("squared", "own")
+    _default_scorer = staticmethod(RegressorMixin.score)
 
     def _default_estimator(self) -> Any:
         return RandomForestRegressor()
@@ -103,15 +105,4 @@ class BudgetPruneRegressor(RegressorMixin, BudgetPruneBase):  # type: ignore[mis
         if estimator_type == "classifier":
             raise UnsupportedModelError(f"{name} predicts classes; use BudgetPruneClassifier for it.")
 
-    score = BudgetPruneBase.score  # the one of RegressorMixin knows no `scoring`
-
-    def _usual_score(self, X: Any, y: Any, sample_weight: Any) -> float:
-        return float(RegressorMixin.score(self, X, y, sample_weight))
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict the target of each row; with a tolerance, what is answered once it is decided early."""
-        decided = self._decided_answers(X)
-        if decided is not None:
-            return decided
-        scores = self._scores(X)
-        return self._interpreter.answers(scores)
+    score = BudgetPruneBase.score  # the one of RegressorMixin has no `scoring`

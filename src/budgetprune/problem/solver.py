@@ -32,7 +32,12 @@ class Solver(Protocol):
 
 @runtime_checkable
 class PathSolver(Solver, Protocol):
-    """Solver that also finds the best prunings for all `lam`."""
+    """Solver that also finds the best prunings for all `lam`.
+
+    If its `path` takes any of the options ``budgets``, ``resolution`` and ``verbose`` of
+    `budgetprune.solvers.path`, it may have an attribute `path_options` with their names. Estimators then use
+    them to save time while they compare candidates; without them, they compute whole paths.
+    """
 
     def path(self, problem: PruningProblem, **options: Any) -> PruningPath:
         """Find the best prunings for all `lam`."""
@@ -59,6 +64,12 @@ def find_path_solver(name: str) -> PathSolver:
             f"solver that computes paths: {', '.join(path_solvers())}."
         )
     return solver
+
+
+def path_options(solver: PathSolver, **options: Any) -> dict[str, Any]:
+    """Those of the options that the solver says it takes."""
+    taken = getattr(solver, "path_options", ())
+    return {name: value for name, value in options.items() if name in taken}
 
 
 def path_solvers() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Folds whose budgets are about decided costs."""
+"""`DecidedFold`: cross-fitting inside V, at decided cost."""
 
 from __future__ import annotations
 
@@ -10,104 +10,105 @@ from budgetprune.path import PruningPath
 from budgetprune.path.decided import DecidedCosts
 from budgetprune.problem.pruning import Pruning
 from budgetprune.refit import Kind
-from budgetprune.selection.context import RESOLUTION, Fold, Measure, Repair, Tried, Workshop
-from budgetprune.selection.judge import Decided
+from budgetprune.selection.candidates import Measure, RefitSpec
+from budgetprune.selection.context import FitContext
+from budgetprune.selection.decided_counting import DecidedCounting
+from budgetprune.selection.fold import RESOLUTION, Fold, TrialResult
 from budgetprune.selection.rows import Index
-from budgetprune.selection.stopping import Stopping
+from budgetprune.selection.scored_model import EarlyLabels
 
-# While choosing, costs that differ by this share are the same.
+# Costs that differ by at most this share count as equal while candidates are compared.
 PRECISION = 0.02
-# A refit changes decided costs. It stays with its point, so that it can start where the last one ended, as
-# long as the point costs what it should up to this share; the rest is made up for along the path.
-NEAR = 0.1
-# What costs even less after a refit says nothing about points far away.
-LEAST_RATIO = 0.25
-# Full costs at which a path is known, as multiples of a budget of decided cost: steps of 5 %.
+# A refit changes decided costs. The point of a candidate is kept, so that its next refit can start from the
+# last one, while its cost differs from the expected one by at most this share; the score is corrected for
+# the difference.
+MAX_DIFFERENCE = 0.1
+# Lower bound of the ratio of decided costs after and before a refit: a smaller ratio tells nothing about
+# other points of the path.
+MIN_RATIO = 0.25
+# Full costs at which a path is computed, as multiples of a budget of decided cost: steps of 5 %.
 MULTIPLES = np.geomspace(1.0, 4.0, 29)
 
 
 class DecidedFold(Fold):
-    """A fold where prunings are compared at equal decided cost, counted on the half of V that judges.
+    """Fold that compares prunings at equal decided cost, counted on the half of V that scores.
 
-    The other half has no part in that: which rows are decided early depends on leaves, and these were
-    refitted on rows whose answers they know.
+    The other half cannot count it. Leaves are refitted on its labels, so its rows are decided too early.
 
     Parameters
     ----------
-    workshop, makes, judges : see `Fold`
-    few : numbers of some judges, enough for an average cost
-    stopping : Stopping
-    budget : float or None
-        Where a path has to be known well.
+    context, fitting_rows, scoring_rows : see `Fold`
+    trial_rows : int array
+        Indices into the scoring rows, enough rows for an average cost.
+    counting : DecidedCounting
     """
 
     def __init__(
         self,
-        workshop: Workshop,
-        makes: Index,
-        judges: Index,
-        few: Index,
-        stopping: Stopping,
-        budget: float | None,
+        context: FitContext,
+        fitting_rows: Index,
+        scoring_rows: Index,
+        trial_rows: Index,
+        counting: DecidedCounting,
     ) -> None:
-        super().__init__(workshop, makes, judges)
-        self._few, self._few_judges = few, self.judges.take(few)
-        self._stopping, self._budget = stopping, budget
-        self._plain = cache(self._decided_costs)
-        self._plain_score = cache(self._score_as_it_is)
+        super().__init__(context, fitting_rows, scoring_rows)
+        self._trial_rows, self._trial = trial_rows, self.scoring.take(trial_rows)
+        self._counting = counting
+        self._costs = cache(self._path_costs)
+        self._unchanged_score = cache(self._score_of_point)
         self._cost_ratio: dict[tuple[Measure, Kind | None], float] = {}
         self._point: dict[tuple[Measure, Kind | None, float, float], int] = {}
 
     def _path(self, measure: Measure) -> PruningPath:
         if not measure.uses_labels:
-            return self.workshop.path(measure)
-        problem = self.workshop.problem(measure, self._makes)
-        whole = problem.cost_of(problem.unpruned)
-        budgets = np.arange(0.0, 1.0, RESOLUTION) * whole
-        if self._budget is not None and np.isfinite(self._budget):
-            budgets = np.append(budgets, self._budget * MULTIPLES)
-        return problem.path(budgets=budgets)
+            return self.context.path(measure)
+        problem = self.context.problem(measure, self._fitting)
+        budget = self.context.options.budget
+        budgets = np.arange(0.0, 1.0, RESOLUTION) * problem.cost_of(problem.unpruned)
+        if budget is not None and np.isfinite(budget):
+            budgets = np.append(budgets, budget * MULTIPLES)
+        return self.context.solve_path(problem, budgets=budgets)
 
-    def _decided_costs(self, measure: Measure, slack: float) -> DecidedCosts:
-        """Of the points of a path, with leaves as they are."""
-        return self._stopping.along(self.path(measure), slack, self._few_judges)
+    def _path_costs(self, measure: Measure, slack: float) -> DecidedCosts:
+        """Decided costs of the points of a path, with the leaves as they are."""
+        return self._counting.path_costs(self.path(measure), slack, self._trial)
 
-    def _score_as_it_is(self, measure: Measure, point: int) -> float:
+    def _score_of_point(self, measure: Measure, point: int) -> float:
         pruning = self.path(measure)[point]
-        return self._judged(pruning, pruning)
+        return self._score(pruning, pruning)
 
-    def spent(self, measure: Measure, budget: float) -> float:
-        """What the pruning for a budget acquires."""
-        plain = self._plain(measure, 0.0)
-        return plain[plain.point_within(budget, precision=PRECISION)]
+    def cost_within(self, measure: Measure, budget: float) -> float:
+        """Decided cost of the pruning for a budget."""
+        costs = self._costs(measure, 0.0)
+        return costs[costs.point_within(budget, precision=PRECISION)]
 
-    def score(self, measure: Measure, repair: Repair, budget: float) -> float:
-        """Judge the pruning for a budget of decided cost, with refitted leaves and slack or without.
+    def score(self, measure: Measure, refit: RefitSpec, budget: float) -> float:
+        """Score the pruning for a budget of decided cost, with or without refitted leaves and slack.
 
-        What is refitted may acquire more or less than the budget. Then the score that the budget would have
-        bought is what was reached, and what lies between the two costs along the path as it is.
+        After a refit, predictions may cost more or less than the budget. The score is corrected for that: by
+        the difference in score, with the leaves as they are, between the points of the two costs.
         """
-        plain = self._plain(measure, repair.slack)
-        kind, key = (measure, repair.kind), (measure, repair.kind, repair.slack, budget)
+        costs = self._costs(measure, refit.slack)
+        kind, key = (measure, refit.kind), (measure, refit.kind, refit.slack, budget)
         expected = budget / self._cost_ratio.get(kind, 1.0)
         k = self._point.get(key)
-        if k is None or abs(plain[k] - expected) > NEAR * expected:
-            k = self._point[key] = plain.point_within(expected, precision=PRECISION)
-        score, ratio = self._tried(measure, repair, self.path(measure)[k])
-        self._cost_ratio[kind] = max(ratio, LEAST_RATIO)
-        there = plain.point_within(budget / self._cost_ratio[kind], precision=PRECISION)
-        return score + self._plain_score(measure, there) - self._plain_score(measure, k)
+        if k is None or abs(costs[k] - expected) > MAX_DIFFERENCE * expected:
+            k = self._point[key] = costs.point_within(expected, precision=PRECISION)
+        score, ratio = self._try_refit(measure, refit, self.path(measure)[k])
+        self._cost_ratio[kind] = max(ratio, MIN_RATIO)
+        at_budget = costs.point_within(budget / self._cost_ratio[kind], precision=PRECISION)
+        return score + self._unchanged_score(measure, at_budget) - self._unchanged_score(measure, k)
 
-    def _tried(self, measure: Measure, repair: Repair, pruning: Pruning) -> Tried:
-        made = self._repaired(measure, repair, pruning)
-        decided = None
-        if self._stopping.changes_answers(repair.slack):
-            simulation = self._stopping.simulate(made.forest, self.judges, repair.slack)
-            decided = Decided(simulation.label, repair.slack)
-            cost = simulation.cost[self._few]
+    def _try_refit(self, measure: Measure, refit: RefitSpec, pruning: Pruning) -> TrialResult:
+        pruned = self._refitted(measure, refit, pruning)
+        early = None
+        if self._counting.changes_labels(refit.slack):
+            simulation = self._counting.simulate(pruned.forest, self.scoring, refit.slack)
+            early = EarlyLabels(simulation.label, refit.slack)
+            cost = simulation.cost[self._trial_rows]
         else:
-            cost = self._stopping.simulate(made.forest, self._few_judges, repair.slack).cost
+            cost = self._counting.simulate(pruned.forest, self._trial, refit.slack).cost
         path = self.path(measure)
-        before = self._plain(measure, repair.slack)[int(np.searchsorted(path.lam, pruning.lam))]
-        after = float(np.average(cost, weights=self._few_judges.weight))
-        return Tried(self._judged(made, pruning, decided), after / before if before > 0 else 1.0)
+        before = self._costs(measure, refit.slack)[int(np.searchsorted(path.lam, pruning.lam))]
+        after = float(np.average(cost, weights=self._trial.weight))
+        return TrialResult(self._score(pruned, pruning, early), after / before if before > 0 else 1.0)

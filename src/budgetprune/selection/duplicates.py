@@ -1,4 +1,4 @@
-"""Which rows are copies of each other, so that none of them judges what another has made."""
+"""Detection of repeated rows, so that copies of a row are never both in fitting and in scoring rows."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from sklearn.utils import _safe_indexing
 
 Key = NDArray[np.uint64]
 
-# With more copies of each row than this, rows are cells of a table rather than repeated: they are drawn one
-# by one, or whole cells would be missing on one side.
-MOST_COPIES = 4
+# With more copies per distinct row on average, the features are so coarse that equal rows are normal. Then
+# rows count as distinct; otherwise one side would lack whole combinations of values.
+MAX_COPIES = 4
 
 
 def number_duplicates(X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
-    """Number the distinct rows, labels included, in an order that is the same however often each occurs.
+    """Number the distinct rows, labels included; the order does not depend on how often each occurs.
 
-    Rows are repeated where somebody oversampled a rare class, or wrote them out instead of weighing them.
+    Rows are repeated if a rare class was oversampled, or if rows were repeated instead of weighted.
     """
     key = _mixed(_row_keys(X) ^ _bits(y))
     distinct, number = np.unique(key, return_inverse=True)
-    if key.size > MOST_COPIES * distinct.size:
+    if key.size > MAX_COPIES * distinct.size:
         return np.arange(key.size)
     return number.astype(np.intp)
 
 
 def _row_keys(X: Any) -> Key:
-    """A number for each row of a table, an array or a sparse matrix: the same for the same content."""
+    """Hash of each row of a table, an array or a sparse matrix."""
     if sparse.issparse(X):
         entries: Any = X.tocsr(copy=True)  # type: ignore[attr-defined]
         entries.sum_duplicates()
@@ -43,7 +43,7 @@ def _row_keys(X: Any) -> Key:
 
 
 def _bits(values: NDArray[Any]) -> Key:
-    """What tells values apart, as 64 bits each."""
+    """Values as 64 bits each; equal values have equal bits."""
     if values.dtype.kind not in "fiub":
         values = np.unique(values.astype(str), return_inverse=True)[1]
     numbers = values.astype(np.float64) + 0.0  # so that -0 is 0
@@ -51,7 +51,7 @@ def _bits(values: NDArray[Any]) -> Key:
 
 
 def _mixed(bits: Key) -> Key:
-    """Let every bit of a number depend on every other (the last steps of the generator SplitMix64)."""
+    """Mix the bits of each number (the last steps of the generator SplitMix64)."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

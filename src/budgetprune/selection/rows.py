@@ -1,9 +1,9 @@
-"""Honest rows: who may see which rows, and how the rows that choose are used twice without cheating.
+"""Rows and their roles during selection.
 
 ========  ==================================================================================================
 T         training rows grow the trees
-V         validation rows count costs, and make choices by cross-fitting: each half is judged by what the
-          other half (and T) has made
+V         validation rows count costs, and make choices by cross-fitting: each half scores the prunings and
+          refits that the other half (and T) has made
 T and V   refit the leaves once everything is chosen
 ========  ==================================================================================================
 """
@@ -25,7 +25,7 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows with what belongs to them; `weight` and `qid` (the query a document belongs to) are optional."""
+    """Rows with labels, and optionally a weight and a query id (`qid`, for ranking) of each row."""
 
     X: Any
     y: NDArray[Any]
@@ -36,7 +36,7 @@ class LabelledRows:
         return len(self.y)
 
     def take(self, rows: Index) -> LabelledRows:
-        """Only some of the rows."""
+        """Select rows."""
         return LabelledRows(
             _safe_indexing(self.X, rows),
             self.y[rows],
@@ -45,7 +45,7 @@ class LabelledRows:
         )
 
     def with_weight(self) -> LabelledRows:
-        """Only the rows that count at all."""
+        """Select the rows whose weight is not zero."""
         if self.weight is None or self.weight.all():
             return self
         return self.take(np.flatnonzero(self.weight))
@@ -53,52 +53,53 @@ class LabelledRows:
     def drawn(
         self, share: float, random: np.random.RandomState, *, by_class: bool, all_classes_stay: bool = False
     ) -> Index:
-        """Draw rows with a share of the weight: of each class alike (`by_class`), or whole queries.
+        """Draw rows at random that have a given share of the weight, and return their indices.
 
-        Copies of a row are drawn together. If `all_classes_stay`, each class keeps a row that is not drawn.
+        The share is the same in each class (`by_class`); queries are drawn whole. Copies of a row are drawn
+        together. If `all_classes_stay`, at least one row of each class is not drawn.
         """
         unit = (
             number_duplicates(self.X, self.y)
             if self.qid is None
             else np.unique(self.qid, return_inverse=True)[1]
         )
-        # Units are numbered anew, in the random order in which they come.
+        # Number the units in a random order.
         unit = random.permutation(unit.max() + 1)[unit]
         weight = np.bincount(unit, weights=self.weight).astype(np.float64)
         label = np.unique(self.y, return_inverse=True)[1] if by_class else np.zeros_like(unit)
         stratum = np.zeros(weight.size, dtype=np.intp)
-        if self.qid is None:  # copies have the same label, documents of a query do not
+        if self.qid is None:  # copies have the same label, documents of a query may not
             stratum[unit] = label
-        # A unit's turn is the share of its stratum that has come when half of the unit has. So at any time,
-        # about the same share of each stratum has come.
-        turn = np.empty(weight.size)
+        # Units are sorted by the share of their stratum's weight up to their midpoint. So every prefix of the
+        # order has about the same share of each stratum.
+        position = np.empty(weight.size)
         for members in _members(stratum):
-            turn[members] = _middles(weight[members]) / weight[members].sum()
+            position[members] = _midpoints(weight[members]) / weight[members].sum()
         last = np.zeros(label.max() + 1, dtype=np.intp)
         np.maximum.at(last, label, unit)
         if all_classes_stay:
-            turn[last] = np.inf
-        order = np.argsort(turn, kind="stable")
+            position[last] = np.inf
+        order = np.argsort(position, kind="stable")
         is_drawn = np.empty(weight.size, dtype=np.bool_)
-        is_drawn[order] = _middles(weight[order]) < share * weight.sum()
-        is_drawn &= np.isfinite(turn)
+        is_drawn[order] = _midpoints(weight[order]) < share * weight.sum()
+        is_drawn &= np.isfinite(position)
         return np.flatnonzero(is_drawn[unit])
 
 
 def _members(group: Index) -> list[Index]:
-    """Numbers of the members of each group, in their order."""
+    """Indices of the members of each group, in ascending order."""
     return np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
 
 
-def _middles(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much has come when half of each has."""
+def _midpoints(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cumulative weight at the midpoint of each unit."""
     return np.cumsum(weight) - weight / 2
 
 
 def split_rows(
     rows: LabelledRows, share: float, random: np.random.RandomState, *, by_class: bool
 ) -> tuple[LabelledRows, LabelledRows]:
-    """Divide rows into T and V; `share` goes to V, and every class has rows in T."""
+    """Divide rows into T and V: V gets the `share`, and T keeps rows of every class."""
     chosen = rows.drawn(share, random, by_class=by_class, all_classes_stay=True)
     if not chosen.size:
         kind = "queries" if rows.qid is not None else "rows"
@@ -110,9 +111,9 @@ def split_rows(
 
 
 def halves(rows: LabelledRows, random: np.random.RandomState, *, by_class: bool) -> list[tuple[Index, Index]]:
-    """Cut rows in two, and give each half in turn as the one that makes and the one that judges.
+    """Divide rows into two halves for cross-fitting: pairs of fitting rows and scoring rows.
 
-    There is nothing to cut if all rows are documents of one query, or copies of one row.
+    The list is empty if all rows are documents of one query, or copies of one row.
     """
     one = rows.drawn(0.5, random, by_class=by_class)
     other = _others(rows, one)

@@ -1,4 +1,4 @@
-"""`TradeOff`: what each budget would buy, as seen by rows that had no part in it."""
+"""`TradeOff`: cost and cross-fitted score of the points of a path."""
 
 from __future__ import annotations
 
@@ -12,38 +12,40 @@ from tqdm import tqdm
 
 from budgetprune.path import PruningPath
 from budgetprune.path.decided import DecidedCosts
-from budgetprune.selection.context import Fold, Measure, Repair
-from budgetprune.selection.stopping import Stopping
+from budgetprune.selection.candidates import Measure, RefitSpec
+from budgetprune.selection.decided_counting import DecidedCounting
+from budgetprune.selection.fold import Fold
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_POINTS = 200
-# A refit takes time. What it gains changes slowly along the path, so it is measured at a few points.
+MAX_POINTS = 200
+# A refit takes time, and its gain in score changes slowly along the path: it is measured at a few points.
 N_REFITS = 3
-# So do simulations. Decided costs are nearly straight lines between these points.
+# Simulations take time too, and decided costs are nearly linear between these points.
 N_SIMULATED = 9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TradeOff:
-    """Points of a path, evenly spaced in cost, from expensive to cheap.
+    """Points of a path with their costs and scores, evenly spaced in cost, from expensive to cheap.
 
     Attributes
     ----------
     lam, full_cost : float64 arrays of shape (n_points,)
         Of the points of `path_`.
     cost : float64 array of shape (n_points,)
-        The cost that counts. With ``counting="full"`` the same; with ``counting="decided"`` what predictions
-        acquire that stop early: simulated at a few of the points, with refitted leaves if the estimator's
-        are, and interpolated between them.
+        The cost that counts. With ``counting="full"`` it is the full cost. With ``counting="decided"`` it is
+        the cost of predictions that stop early: simulated at a few of the points, with refitted leaves if
+        those of the estimator are refitted, and interpolated between them.
     score : float64 array of shape (n_points,)
-        Cross-fitted: each half of the validation rows judged what the other half (and training rows) made
-        for that cost. If the estimator's leaves are refitted, so are these at a few of the points; between
-        them, what that gains is interpolated. The best of many scores is a little too good: judge the point
-        that you choose by rows of its own. If slack (or a tolerance) changes answers, these are scored.
+        Cross-fitted: each half of the validation rows scores the pruning that the other half (and training
+        rows) made for that cost. If the leaves of the estimator are refitted, so are these at a few of the
+        points; between them, the gain in score is interpolated. The best of many scores is a little too
+        high: evaluate the point that you choose on rows of its own. If slack (or a tolerance) changes
+        labels, the changed labels are scored.
     is_refitted : bool array of shape (n_points,)
-        Where leaves were refitted, and no score is interpolated.
+        Whether leaves were refitted at the point, so that its score is not interpolated.
     """
 
     lam: NDArray[np.float64]
@@ -76,7 +78,7 @@ class TradeOff:
 
     @property
     def best(self) -> int:
-        """Number of the point with the best score; of equals, the cheapest. Without scores, the first."""
+        """Index of the point with the best score; of equals, the cheapest. Without scores, the first."""
         if np.isnan(self.score).all():
             return 0
         return len(self) - 1 - int(np.nanargmax(self.score[::-1]))
@@ -86,28 +88,32 @@ def trade_off(
     path: PruningPath,
     folds: Sequence[Fold],
     measure: Measure,
-    repair: Repair,
-    stopping: Stopping | None,
+    refit: RefitSpec,
+    counting: DecidedCounting | None,
     verbose: bool,
 ) -> TradeOff:
-    """Score points of a path by cross-fitting; with a `stopping`, the costs that count are decided ones."""
-    points = evenly_spaced(path.cost, MOST_POINTS)
+    """Score points of a path by cross-fitting; their costs are decided ones if there is a `counting`."""
+    points = evenly_spaced(path.cost, MAX_POINTS)
     cost = path.cost[points]
     score, ratio = np.full(points.size, np.nan), np.ones(points.size)
     is_tried = np.zeros(points.size, dtype=np.bool_)
     if folds:
         score = np.mean([fold.scores_for(measure, cost) for fold in folds], axis=0)
-        changes_answers = stopping is not None and stopping.changes_answers(repair.slack)
-        if repair.kind is not None or changes_answers:
+        changes_labels = counting is not None and counting.changes_labels(refit.slack)
+        if refit.kind is not None or changes_labels:
             is_tried[evenly_spaced(cost, N_REFITS)] = True
-            score, ratio = _interpolated(cost, score, is_tried, folds, measure, repair, verbose)
-    decided = cost if stopping is None else ratio * _simulated(stopping.along(path, repair.slack), points)
+            bar = tqdm(cost[is_tried], desc="scoring the path", disable=not verbose)
+            tried = [
+                np.mean([fold.try_refit(measure, refit, each) for fold in folds], axis=0) for each in bar
+            ]
+            score, ratio = _interpolated(cost, score, is_tried, np.array(tried))
+    decided = cost if counting is None else ratio * _simulated(counting.path_costs(path, refit.slack), points)
     return TradeOff(
         lam=path.lam[points],
         cost=np.minimum.accumulate(np.minimum(decided, cost)),
         full_cost=cost,
         score=score,
-        is_refitted=is_tried & (repair.kind is not None),
+        is_refitted=is_tried & (refit.kind is not None),
     )
 
 
@@ -115,19 +121,13 @@ def _interpolated(
     cost: NDArray[np.float64],
     score: NDArray[np.float64],
     is_tried: NDArray[np.bool_],
-    folds: Sequence[Fold],
-    measure: Measure,
-    repair: Repair,
-    verbose: bool,
+    tried: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores after a repair, and by how much it multiplies decided costs: tried at a few points."""
-    bar = tqdm(cost[is_tried], desc="scoring the path", disable=not verbose)
-    reached, ratio = np.array(
-        [np.mean([fold.tried(measure, repair, each) for fold in folds], axis=0) for each in bar]
-    ).T
+    """Scores and cost ratios of all points after a refit, from those of the points that were `tried`."""
+    reached, ratio = tried.T
     at = cost[is_tried][::-1]
     gained = np.interp(cost, at, (reached - score[is_tried])[::-1])
-    # No point is said to be better than the best that was seen.
+    # No interpolated score is better than the best measured one.
     best = max(*reached, *score)
     return np.minimum(score + gained, best), np.interp(cost, at, ratio[::-1])
 
@@ -140,6 +140,6 @@ def _simulated(decided: DecidedCosts, points: NDArray[np.intp]) -> NDArray[np.fl
 
 
 def evenly_spaced(cost: NDArray[np.float64], n_points: int) -> NDArray[np.intp]:
-    """Choose at most `n_points` of descending costs, as evenly spaced as they allow; both ends belong."""
+    """Indices of at most `n_points` of descending costs, spaced as evenly as possible, with both ends."""
     wanted = np.linspace(cost[0], cost[-1], n_points)
     return np.unique(np.abs(cost[:, np.newaxis] - wanted).argmin(axis=0))

@@ -1,4 +1,4 @@
-"""What estimators do that have another one inside: seed it, train it, and name the features of its forest."""
+"""Training of the ensemble inside an estimator: its seed, its weights, the feature names of its forest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from budgetprune.forest.registry import adapter_of, find_adapter
 
 
 def supported_model(estimator: Any) -> Any:
-    """Return an estimator that can be grown, or what is inside a frozen one, if it can become a `Forest`."""
+    """Return the model to be trained, or the one inside a frozen estimator, if it can become a `Forest`."""
     if isinstance(estimator, FrozenEstimator):
         estimator = estimator.estimator
     elif not hasattr(estimator, "fit") or isinstance(estimator, type):
@@ -31,7 +31,7 @@ def supported_model(estimator: Any) -> Any:
 
 
 def set_open_parameters(model: Any, random: np.random.RandomState | None, n_jobs: int | None) -> None:
-    """Give a model a seed and a number of jobs, where it leaves them open and there are some to give."""
+    """Set `random_state` and `n_jobs` of a model where they are None and a value is given."""
     parameters = model.get_params()
     if random is not None and parameters.get("random_state", 0) is None:
         model.set_params(random_state=random.randint(np.iinfo(np.int32).max))

@@ -27,6 +27,7 @@ class ParametricSolver:
     """Exact solver that computes whole paths; see `budgetprune.solvers.parametric`."""
 
     name = "parametric"
+    path_options = ("budgets", "resolution", "verbose")
 
     def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
         return _parametric.solve(problem, lam, **options)

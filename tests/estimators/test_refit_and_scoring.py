@@ -14,7 +14,7 @@ from budgetprune import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
 from budgetprune.ranking import ap_scorer, ndcg_at, ndcg_scorer, predicted_relevance
 from budgetprune.refit import refit
-from budgetprune.selection.settle import TOLERANCE
+from budgetprune.selection.final_model import TOLERANCE
 
 from .rows import draw, draw_targets, same_trees
 

@@ -225,13 +225,13 @@ def test_random_state_of_the_ensemble_is_respected(rows):
 def test_number_of_threads(rows, monkeypatch):
     before = numba.get_num_threads()
     seen = []
-    original = base.fit_workshop
+    original = base.select_pruning
 
     def spy(*args):
         seen.append(numba.get_num_threads())
         return original(*args)
 
-    monkeypatch.setattr(base, "fit_workshop", spy)
+    monkeypatch.setattr(base, "select_pruning", spy)
     models = [
         BudgetPruneClassifier(forest(), budget=3.0, random_state=0, n_jobs=n_jobs).fit(*rows)
         for n_jobs in (None, 1, -1)

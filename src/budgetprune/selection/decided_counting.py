@@ -1,4 +1,4 @@
-"""How predictions stop early, and what rows acquire until then: decided costs."""
+"""`DecidedCounting`: average cost of predictions that stop once they are decided."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from budgetprune.selection.rows import LabelledRows
 
 
 @dataclass(frozen=True, eq=False)
-class Stopping:
-    """What is needed to simulate predictions that stop once they are decided, but for the slack.
+class DecidedCounting:
+    """Simulation settings, apart from the slack, and the rows whose decided costs are counted.
 
     Attributes
     ----------
     prices : CostTable
     threshold, tolerance : see `BudgetPredictor`
     rows : LabelledRows
-        That pay in the end: V.
-    few : LabelledRows
-        Some of them, enough for an average cost while choosing.
+        Rows of the final count: V.
+    trial_rows : LabelledRows
+        Some of them, enough for an average cost while candidates are compared.
     """
 
     prices: CostTable
     threshold: float | None
     tolerance: float | None
     rows: LabelledRows
-    few: LabelledRows
+    trial_rows: LabelledRows
 
-    def changes_answers(self, slack: float) -> bool:
-        """May answers differ from those that all features together give?"""
+    def changes_labels(self, slack: float) -> bool:
+        """Whether labels may differ from those that all features together give."""
         return slack > 0 or bool(self.tolerance)
 
     def simulate(self, forest: Forest, rows: LabelledRows, slack: float) -> Simulation:
-        """What rows acquire, and what is answered then."""
+        """Simulate predictions: labels, costs and acquired sources of rows."""
         predictor = BudgetPredictor(
             forest, self.prices, slack=slack, threshold=self.threshold, tolerance=self.tolerance
         )
         return predictor.simulate(rows.X)
 
     def mean_cost(self, forest: Forest, slack: float) -> float:
-        """What the rows that pay in the end acquire on average."""
+        """Average decided cost of a forest on `rows`."""
         return float(np.average(self.simulate(forest, self.rows, slack).cost, weights=self.rows.weight))
 
-    def along(self, path: PruningPath, slack: float, rows: LabelledRows | None = None) -> DecidedCosts:
-        """What points of a path cost on average, on `rows` (None: a few of V)."""
-        rows = self.few if rows is None else rows
+    def path_costs(self, path: PruningPath, slack: float, rows: LabelledRows | None = None) -> DecidedCosts:
+        """Average decided costs of the points of a path on `rows` (None: `trial_rows`)."""
+        rows = self.trial_rows if rows is None else rows
         return path.decided(
             rows.X,
             self.prices,

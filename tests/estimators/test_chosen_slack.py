@@ -1,4 +1,4 @@
-"""Slack that is chosen inside V: by rows that judge what they had no part in, at equal decided cost."""
+"""Choice of the slack by cross-fitting, at equal decided cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from budgetprune import InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier
 from budgetprune.selection import decided_fold
 
-from .early import N_FEATURES, TRAIN, VAL, check_budget, fitted, forest
+from .decided import N_FEATURES, TRAIN, VAL, check_budget, fitted, forest
 
 
 @pytest.mark.parametrize("refit", [None, "auto"])
@@ -34,27 +34,27 @@ def test_slack_is_chosen_at_equal_decided_cost(refit):
 
 
 def test_scores_that_choose_a_slack_are_cross_fitted(monkeypatch):
-    """Each half of V judges models that were refitted without it, and no score comes from other rows."""
-    judged = []
-    original = decided_fold.DecidedFold._judged
+    """Each half of V scores models that were refitted without it, and no score comes from other rows."""
+    scored = []
+    original = decided_fold.DecidedFold._score
 
-    def judge(self, made, pruning, decided=None):
-        judged.append((self, decided))
-        return original(self, made, pruning, decided)
+    def score(self, pruned, pruning, early=None):
+        scored.append((self, early))
+        return original(self, pruned, pruning, early)
 
-    monkeypatch.setattr(decided_fold.DecidedFold, "_judged", judge)
+    monkeypatch.setattr(decided_fold.DecidedFold, "_score", score)
     fitted(budget=3.0, slack="auto", refit="squared", ridge=8.0)
-    folds = {fold: None for fold, _ in judged}
-    one, other = ({tuple(row) for row in fold.judges.X} for fold in folds)
+    folds = {fold: None for fold, _ in scored}
+    one, other = ({tuple(row) for row in fold.scoring.X} for fold in folds)
     assert not one & other
     assert one | other == {tuple(row) for row in VAL[0]}
     for fold in folds:
-        made_by = {tuple(row) for row in fold._makes.X}
-        assert not made_by & {tuple(row) for row in fold.judges.X}
-        assert fold._refit_sample.n_rows == len(TRAIN[0]) + len(made_by)
-    with_slack = [(fold, decided) for fold, decided in judged if decided is not None]
+        fitting = {tuple(row) for row in fold._fitting.X}
+        assert not fitting & {tuple(row) for row in fold.scoring.X}
+        assert fold._refit_sample.n_rows == len(TRAIN[0]) + len(fitting)
+    with_slack = [(fold, early) for fold, early in scored if early is not None]
     assert with_slack
-    assert all(len(decided.labels) == len(fold.judges) for fold, decided in with_slack)
+    assert all(len(early.labels) == len(fold.scoring) for fold, early in with_slack)
 
 
 @pytest.mark.filterwarnings("ignore:a budget of 3 buys nothing")

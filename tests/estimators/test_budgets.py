@@ -13,9 +13,9 @@ from budgetprune import FeatureCosts, Forest, PruningProblem
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
 from budgetprune.selection import LabelledRows, halves
-from budgetprune.selection import context as workshop
+from budgetprune.selection import fold as fold_module
 from budgetprune.selection import tradeoff as tradeoff_module
-from budgetprune.selection.tradeoff import MOST_POINTS, evenly_spaced
+from budgetprune.selection.tradeoff import MAX_POINTS, evenly_spaced
 
 from .rows import N_FEATURES, draw, draw_targets, same_trees, sources_by_walking
 
@@ -165,7 +165,7 @@ SCORERS = {"accuracy": None, "a callable": mean_log_loss, "a name": "roc_auc"}
 @pytest.mark.parametrize("measure", ["in-bag", "held-out"])
 def test_scores_are_cross_fitted(rows, val, monkeypatch, scoring, measure):
     """By hand: each half prunes for a cost, and the other half, whose labels had no part in it, judges."""
-    monkeypatch.setattr(workshop, "RESOLUTION", 0.0)
+    monkeypatch.setattr(fold_module, "RESOLUTION", 0.0)
     model = fitted(rows, val, scoring=SCORERS[scoring], error=measure, lam=0.0)
     tradeoff = model.tradeoff_
     assert not np.any(tradeoff.is_refitted)
@@ -200,7 +200,7 @@ def test_tradeoff_of_a_short_path_has_all_its_points(rows, val):
 
 @pytest.mark.parametrize("refit", [None, "squared"])
 def test_tradeoff_of_a_long_path_has_some_of_its_points(monkeypatch, refit):
-    monkeypatch.setattr(tradeoff_module, "MOST_POINTS", 20)
+    monkeypatch.setattr(tradeoff_module, "MAX_POINTS", 20)
     X, y = draw_targets(2000)
     model = BudgetPruneRegressor(
         # About a hundred breakpoints, far more than the forty that the test needs.
@@ -229,12 +229,12 @@ def test_tradeoff_of_a_long_path_has_some_of_its_points(monkeypatch, refit):
 @given(st.integers(1, 2000), st.integers(0, 10**6))
 def test_points_are_evenly_spaced_in_cost(n_costs, seed):
     cost = np.sort(np.random.default_rng(seed).exponential(size=n_costs) ** 2)[::-1]
-    points = evenly_spaced(cost, MOST_POINTS)
-    assert len(points) <= MOST_POINTS == 200
+    points = evenly_spaced(cost, MAX_POINTS)
+    assert len(points) <= MAX_POINTS == 200
     assert np.all(np.diff(points) > 0)
     assert points[0] == 0
     assert points[-1] == n_costs - 1
-    step = (cost[0] - cost[-1]) / (MOST_POINTS - 1)
+    step = (cost[0] - cost[-1]) / (MAX_POINTS - 1)
     # No cost that is left out is far from one that is not.
     assert np.abs(cost[:, np.newaxis] - cost[points]).min(axis=1).max() <= step * (1 + 1e-9)
 

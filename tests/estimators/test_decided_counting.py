@@ -17,10 +17,10 @@ from sklearn.frozen import FrozenEstimator
 
 from budgetprune import BudgetPredictor, BudgetWarning, FeatureCosts, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
-from budgetprune.selection import fit as fit_module
-from budgetprune.selection import settle as settle_module
+from budgetprune.selection import final_model as final_module
+from budgetprune.selection import select as select_module
 
-from .early import (
+from .decided import (
     FIXED,
     N_FEATURES,
     TEST,
@@ -87,15 +87,15 @@ def test_weights_count():
 
 
 def test_costs_are_estimated_on_some_rows_and_counted_on_all(monkeypatch):
-    monkeypatch.setattr(fit_module, "ENOUGH_ROWS", 50)
+    monkeypatch.setattr(select_module, "TRIAL_ROWS", 50)
     model = fitted(budget=4.0, refit="squared", ridge=8.0)
     check_budget(model, VAL[0], 4.0)
 
 
 def test_search_ends_within_the_budget_however_wrong_expectations_are(monkeypatch):
     """Only one try, and too large a model is expected to be cheap: what remains is the one of full cost."""
-    monkeypatch.setattr(settle_module, "MOST_SIMULATIONS", 1)
-    monkeypatch.setattr(settle_module.np, "interp", lambda x, xp, fp: np.asarray(x) / 100)
+    monkeypatch.setattr(final_module, "MAX_SIMULATIONS", 1)
+    monkeypatch.setattr(final_module.np, "interp", lambda x, xp, fp: np.asarray(x) / 100)
     model = fitted(budget=4.0)
     monkeypatch.undo()
     check_budget(model, VAL[0], 4.0)
@@ -240,7 +240,7 @@ def test_another_budget(refit):
 def test_pickles_hold_no_rows():
     model = fitted(budget=4.0, slack=0.2)
     loaded = pickle.loads(pickle.dumps(model))
-    assert loaded._stopping is None
+    assert loaded._counting is None
     assert loaded._sample is None
     assert np.array_equal(loaded.predict(TEST[0]), model.predict(TEST[0]))
     assert np.array_equal(loaded.acquisition_cost(TEST[0]), model.acquisition_cost(TEST[0]))

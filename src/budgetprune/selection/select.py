@@ -1,0 +1,143 @@
+"""`select_pruning`: choose the settings, compute the path, choose its point, and build the final model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from tqdm import tqdm
+
+from budgetprune.errors import BudgetWarning
+from budgetprune.path import PruningPath
+from budgetprune.problem.acquisition import sources_used
+from budgetprune.refit import Sample
+from budgetprune.selection.candidates import Candidates, Measure
+from budgetprune.selection.choice import Choices, choose
+from budgetprune.selection.context import FitContext
+from budgetprune.selection.decided_counting import DecidedCounting
+from budgetprune.selection.decided_fold import DecidedFold
+from budgetprune.selection.final_model import FinalModel, FinalModelBuilder
+from budgetprune.selection.fold import Fold
+from budgetprune.selection.rows import Index, halves
+from budgetprune.selection.tradeoff import TradeOff, trade_off
+
+# With fewer validation rows, scores of halves are too noisy to compare candidates.
+MIN_ROWS = 20
+# Rows that are simulated for an average decided cost within one or two percent; the final count uses all.
+TRIAL_ROWS = 1000
+# Shares of the whole cost at which candidates are compared if no budget is given.
+SHARES = (0.2, 0.4, 0.7)
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedPruning:
+    """Result of selection: path, trade-off, choices, the final model, and what another budget needs.
+
+    `refit_sample` holds the rows of the refit; `counting` is None if full costs count.
+    """
+
+    path: PruningPath
+    tradeoff: TradeOff
+    choices: Choices
+    final: FinalModel
+    refit_sample: Sample
+    counting: DecidedCounting | None
+
+
+def select_pruning(context: FitContext, random: np.random.RandomState) -> SelectedPruning:
+    """Choose settings inside V, compute the path on all of V, and refit the chosen point on T and V."""
+    options = context.options
+    n_train = None if context.train is None else len(context.train)
+    candidates = Candidates.of(context.forest, n_train, options)
+    if len(candidates.measures) == 1 and context.has_path:
+        context.path(candidates.measures[0], options.verbose)  # the final path; trials can use it too
+    counting = _decided_counting(context, random)
+    folds = _folds(context, counting, random)
+    if not folds:
+        candidates = candidates.defaults()
+        _warn_of_few_rows(context)
+    with tqdm(total=candidates.n_trials, desc="choosing", disable=not options.verbose) as bar:
+        budgets = _trial_budgets(context)
+
+        def refit_budget(measure: Measure) -> float:
+            if options.lam is None:
+                return budgets[len(budgets) // 2]
+            return _cost_at(options.lam, context.path(measure), counting, options.fixed_slack)
+
+        choices = choose(folds, candidates, budgets, refit_budget, bar.update)
+    measure, refit = choices.measure, choices.refit_spec
+    path = _final_path(context, measure)
+    tradeoff = trade_off(path, folds, measure, refit, counting, options.verbose)
+    builder = FinalModelBuilder(path, tradeoff, refit, context.refit_sample, counting)
+    final = builder.build(budget=options.budget, lam=options.lam)
+    return SelectedPruning(path, tradeoff, choices, final, context.refit_sample, counting)
+
+
+def _decided_counting(context: FitContext, random: np.random.RandomState) -> DecidedCounting | None:
+    options, val = context.options, context.val
+    if options.counting == "full":
+        return None
+    trial_rows = val.take(_draw_trial_rows(len(val), random))
+    return DecidedCounting(context.prices, options.threshold, options.tolerance, val, trial_rows)
+
+
+def _folds(
+    context: FitContext, counting: DecidedCounting | None, random: np.random.RandomState
+) -> Sequence[Fold]:
+    if len(context.val) < MIN_ROWS:
+        return []
+    parts = halves(context.val, random, by_class=context.forest.is_classifier)
+    if counting is None:
+        return [Fold(context, fitting, scoring) for fitting, scoring in parts]
+    return [
+        DecidedFold(context, fitting, scoring, _draw_trial_rows(scoring.size, random), counting)
+        for fitting, scoring in parts
+    ]
+
+
+def _draw_trial_rows(n_rows: int, random: np.random.RandomState) -> Index:
+    """Indices of rows that are enough for an average cost."""
+    return np.arange(n_rows) if n_rows <= TRIAL_ROWS else np.sort(random.permutation(n_rows)[:TRIAL_ROWS])
+
+
+def _cost_at(lam: float, path: PruningPath, counting: DecidedCounting | None, slack: float) -> float:
+    """Cost of the point of a path for a lam, of the kind that counts."""
+    if counting is None:
+        return path.at(lam=lam).cost
+    point = int(np.searchsorted(path.lam, lam, side="right")) - 1
+    return counting.path_costs(path, slack)[point]
+
+
+def _final_path(context: FitContext, measure: Measure) -> PruningPath:
+    """All points, or one point if the solver computes no paths."""
+    options = context.options
+    if context.has_path:
+        return context.path(measure, options.verbose)
+    assert options.lam is not None
+    problem = context.problem(measure)
+    keep = problem.solve(options.lam, solver=options.solver).keep
+    critical = np.where(keep, np.nextafter(options.lam, np.inf), 0.0)
+    return PruningPath.of(problem, critical, lams=[options.lam], complete=False)
+
+
+def _trial_budgets(context: FitContext) -> list[float]:
+    """Costs at which candidates are compared, of the kind that counts."""
+    budget = context.options.budget
+    if budget is not None and np.isfinite(budget):
+        return [budget]
+    used = sources_used(context.forest, context.prices, context.val.X)
+    whole = float(np.average(context.prices.total(used), weights=context.val.weight))
+    return [whole] if budget is not None else [share * whole for share in SHARES]
+
+
+def _warn_of_few_rows(context: FitContext) -> None:
+    if context.options.leaves_choices:
+        warnings.warn(
+            f"{len(context.val)} validation rows are too few to choose anything by (at least {MIN_ROWS} "
+            "different ones, or two queries, are needed): of what was left open, the first error estimate, "
+            "no refit, the usual ridge and no slack are taken, and no scores are known.",
+            BudgetWarning,
+            stacklevel=4,
+        )
