@@ -23,7 +23,7 @@ def _check_pruning(names, folder):
     assert names["pruning"].cost <= 4
     assert names["pruning"].n_splits < names["path"].unpruned.n_splits
     assert names["problem"].certify(names["exact"]).gap < 1e-9
-    for file in ("pruned.txt", "path.npz"):
+    for file in ("pruned.txt", "path.budgetprune"):
         assert (folder / file).exists()
 
 
