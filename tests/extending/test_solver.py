@@ -7,7 +7,14 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
-from budgetprune import Forest, InvalidInputError, PruningPath, PruningProblem
+from budgetprune import (
+    BudgetPruneClassifier,
+    BudgetWarning,
+    Forest,
+    InvalidInputError,
+    PruningPath,
+    PruningProblem,
+)
 from budgetprune.problem import register_solver, unregister_solver
 
 
@@ -60,6 +67,17 @@ def test_its_path_agrees_with_its_solutions(problem):
     for lam in (0.5 * path.lam[-1], 2 * path.lam[-1]):
         keep = problem.solve(lam, solver="all-or-nothing").keep
         np.testing.assert_array_equal(path.at(lam=lam).keep, keep)
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("error", ["auto", "held-out"])
+def test_estimators_use_it(error):
+    X, y = load_iris(return_X_y=True)
+    forest = RandomForestClassifier(3, max_depth=3, random_state=0)
+    model = BudgetPruneClassifier(forest, budget=1.0, error=error, solver="all-or-nothing", random_state=0)
+    with pytest.warns(BudgetWarning, match="a budget of 1 buys nothing"):
+        assert model.fit(X, y).cost_ == 0.0
+    assert model.set_params(budget=4.0).fit(X, y).cost_ > 2.0
 
 
 def test_names_are_unique_and_unknown_ones_are_refused(problem, registered):

@@ -43,6 +43,11 @@ class Choices:
     slack: float
     trials: tuple[Trial, ...] = field(default=(), repr=False)
 
+    @classmethod
+    def of(cls, measure: Measure, refit: RefitSpec, trials: Trials) -> Choices:
+        """Combine the choice of a measure and the choice of a refit."""
+        return cls(measure.error, measure.loss, refit.kind, refit.ridge, refit.slack, tuple(trials.results))
+
     @property
     def measure(self) -> Measure:
         """Measure of node errors."""
@@ -54,66 +59,69 @@ class Choices:
         return RefitSpec(self.refit, self.ridge, self.slack)
 
 
-def choose(
-    folds: Sequence[Fold],
-    candidates: Candidates,
-    budgets: Sequence[float],
-    refit_budget: Callable[[Measure], float],
-    progress: Callable[[], Any],
-) -> Choices:
-    """Choose one setting after the other: the measure with a default refit, then the refit, then the slack.
+class Trials:
+    """Cross-fitted scores of settings, in the order in which they were tried.
 
     Parameters
     ----------
     folds : the folds of V
-    candidates : the settings to choose from
-        Slacks are compared at equal cost, where a larger slack allows a larger model.
-    budgets : the costs at which measures are compared
-    refit_budget : the cost at which refits are compared, for a measure; one, because refits take time
-    progress : called after each trial
+    progress : called after each setting
     """
-    trials: list[Trial] = []
 
-    def score(measure: Measure, refit: RefitSpec, costs: Sequence[float]) -> float:
+    def __init__(self, folds: Sequence[Fold], progress: Callable[[], Any]) -> None:
+        self.folds = folds
+        self.results: list[Trial] = []
+        self._progress = progress
+
+    def score(self, measure: Measure, refit: RefitSpec, costs: Sequence[float]) -> float:
+        """Try a setting at several average costs, and return its mean score."""
+        scores = []
         for cost in costs:
-            mean = float(np.mean([fold.score(measure, refit, cost) for fold in folds]))
-            if np.isnan(mean):
+            score = float(np.mean([fold.score(measure, refit, cost) for fold in self.folds]))
+            if np.isnan(score):
                 raise InvalidInputError(
                     "the scorer gives NaN on one half of the validation rows (perhaps it needs all classes, "
                     "and one is rare); give more validation rows, or another scoring."
                 )
-            trials.append(
-                Trial(measure.error, measure.loss, refit.kind, refit.ridge, refit.slack, cost, mean)
-            )
-        progress()
-        return float(np.mean([trial.score for trial in trials[-len(costs) :]]))
+            settings = (measure.error, measure.loss, refit.kind, refit.ridge, refit.slack)
+            self.results.append(Trial(*settings, cost, score))
+            scores.append(score)
+        self._progress()
+        return float(np.mean(scores))
 
-    measure = candidates.measures[0]
-    if len(candidates.measures) > 1:
-        refit = candidates.default_refit
-        reached = {each: score(each, refit, budgets) for each in candidates.measures}
-        measure = max(reached, key=reached.__getitem__)
-        middle = budgets[len(budgets) // 2]
-        if any(fold.cost_within(measure, middle) < SPENDS_ENOUGH * middle for fold in folds):
-            reached |= {each: score(each, refit, budgets) for each in candidates.fallback_measures}
-            measure = max(reached, key=reached.__getitem__)
-    best = candidates.refits[0][0]
-    if candidates.n_refits + len(candidates.slacks) > 1:
-        best_score = -np.inf
-        budget = [refit_budget(measure)]
 
-        def try_in_order(refits: Iterable[RefitSpec]) -> None:
-            nonlocal best, best_score
-            n_worse = 0
-            for refit in refits:
-                result = score(measure, refit, budget)
-                n_worse = 0 if result > best_score else n_worse + 1
-                if result > best_score:
-                    best, best_score = refit, result
-                if n_worse == PATIENCE:
-                    break
+def choose_measure(trials: Trials, candidates: Candidates, budgets: Sequence[float]) -> Measure:
+    """Choose the measure of node errors by its mean score at several budgets, with a default refit."""
+    if len(candidates.measures) == 1:
+        return candidates.measures[0]
+    refit = candidates.default_refit
+    scores = {each: trials.score(each, refit, budgets) for each in candidates.measures}
+    best = max(scores, key=scores.__getitem__)
+    middle = budgets[len(budgets) // 2]
+    if any(fold.cost_within(best, middle) < SPENDS_ENOUGH * middle for fold in trials.folds):
+        scores |= {each: trials.score(each, refit, budgets) for each in candidates.fallback_measures}
+    return max(scores, key=scores.__getitem__)
 
-        for refits in candidates.refits:
-            try_in_order(refits)
-        try_in_order([replace(best, slack=slack) for slack in candidates.slacks])
-    return Choices(measure.error, measure.loss, best.kind, best.ridge, best.slack, tuple(trials))
+
+def choose_refit(trials: Trials, candidates: Candidates, measure: Measure, budget: float) -> RefitSpec:
+    """Choose the refit by its score at one budget (refits take time), and then the slack in the same way.
+
+    Slacks are compared at equal cost, where a larger slack allows a larger model.
+    """
+    best, best_score = candidates.refits[0][0], -np.inf
+
+    def try_in_order(refits: Iterable[RefitSpec]) -> None:
+        nonlocal best, best_score
+        n_worse = 0
+        for refit in refits:
+            score = trials.score(measure, refit, [budget])
+            n_worse = 0 if score > best_score else n_worse + 1
+            if score > best_score:
+                best, best_score = refit, score
+            if n_worse == PATIENCE:
+                break
+
+    for refits in candidates.refits:
+        try_in_order(refits)
+    try_in_order([replace(best, slack=slack) for slack in candidates.slacks])
+    return best

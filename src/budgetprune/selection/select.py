@@ -14,7 +14,7 @@ from budgetprune.path import PruningPath
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.refit import Sample
 from budgetprune.selection.candidates import Candidates, Measure
-from budgetprune.selection.choice import Choices, choose
+from budgetprune.selection.choice import Choices, Trials, choose_measure, choose_refit
 from budgetprune.selection.context import FitContext
 from budgetprune.selection.decided_counting import DecidedCounting
 from budgetprune.selection.decided_fold import DecidedFold
@@ -59,15 +59,16 @@ def select_pruning(context: FitContext, random: np.random.RandomState) -> Select
         candidates = candidates.defaults()
         _warn_of_few_rows(context)
     with tqdm(total=candidates.n_trials, desc="choosing", disable=not options.verbose) as bar:
+        trials = Trials(folds, bar.update)
         budgets = _trial_budgets(context)
-
-        def refit_budget(measure: Measure) -> float:
-            if options.lam is None:
-                return budgets[len(budgets) // 2]
-            return _cost_at(options.lam, context.path(measure), counting, options.fixed_slack)
-
-        choices = choose(folds, candidates, budgets, refit_budget, bar.update)
-    measure, refit = choices.measure, choices.refit_spec
+        measure = choose_measure(trials, candidates, budgets)
+        refit = candidates.refits[0][0]
+        if candidates.n_refits + len(candidates.slacks) > 1:
+            budget = budgets[len(budgets) // 2]
+            if options.lam is not None:
+                budget = _cost_at(options.lam, context.path(measure), counting, options.fixed_slack)
+            refit = choose_refit(trials, candidates, measure, budget)
+    choices = Choices.of(measure, refit, trials)
     path = _final_path(context, measure)
     tradeoff = trade_off(path, folds, measure, refit, counting, options.verbose)
     builder = FinalModelBuilder(path, tradeoff, refit, context.refit_sample, counting)
