@@ -10,7 +10,7 @@ import pytest
 
 from budgetprune import __version__, cli
 
-from .models import GOLDEN
+from ..service.models import GOLDEN
 
 MODEL = str(GOLDEN / "averaged-1.budgetprune")
 

@@ -19,7 +19,7 @@ from budgetprune.staged.learners.task import GrowTask, TreeSettings
 from budgetprune.staged.model.links import LEAST_SHARE
 from budgetprune.staged.training import learner_choice as _choice
 
-from .conftest import COSTS, X_TRAIN, Y_TRAIN
+from ..conftest import COSTS, X_TRAIN, Y_TRAIN
 
 WINE, CANCER, DIABETES = (load(return_X_y=True) for load in (load_wine, load_breast_cancer, load_diabetes))
 LEARNER = ForestLearner(HistLearner())

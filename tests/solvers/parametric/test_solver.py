@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from budgetprune import BudgetWarning, InvalidInputError, PruningProblem
 
-from .oracles import Case, boosted_case, random_case
-from .strategies import cases, examples, generators
+from ..oracles import Case, boosted_case, random_case
+from ..strategies import cases, examples, generators
 
 pytestmark = [pytest.mark.nojit, pytest.mark.usefixtures("one_thread")]
 

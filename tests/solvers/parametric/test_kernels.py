@@ -18,8 +18,8 @@ from budgetprune.solvers.parametric.network import UNREACHED, Network, build_net
 from budgetprune.solvers.parametric.search import search
 from budgetprune.solvers.parametric.slices import split
 
-from .oracles import prunings_below
-from .strategies import cases, drawn_forests, examples, generators
+from ..oracles import prunings_below
+from ..strategies import cases, drawn_forests, examples, generators
 
 pytestmark = [pytest.mark.nojit, pytest.mark.usefixtures("one_thread")]
 

@@ -18,8 +18,8 @@ from budgetprune.staged.stopping.interpolation import interpolate_rules
 from budgetprune.staged.stopping.lambdas import choose_lambdas
 from budgetprune.staged.stopping.thresholds import learn_thresholds, stopping_stage
 
-from ..golden.staged_models import curve
-from .test_stopping import noisy
+from ...golden.staged_models import curve
+from ..stopping.test_thresholds import noisy
 
 FOUND = replace(
     curve([0.0, 1.0, 2.0, 3.0], [0, 0, 0, 0], [[np.inf] * 3] * 4),

@@ -16,7 +16,7 @@ from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.objective import ErrorCosts, LogLoss
 from budgetprune.staged.model.staged_model import StagedModel
 
-from ..golden.staged_models import boosted, curve
+from ...golden.staged_models import boosted, curve
 
 CLASSES = np.array(["no", "yes"])
 VALUES = st.sampled_from([-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, math.nan])

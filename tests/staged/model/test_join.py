@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from budgetprune import Forest
 from budgetprune.staged.model.join import join_forests, take_trees
 
-from ..predictor.forests import GRID, KINDS, random_forest
-from ..solvers.strategies import generators
+from ...predictor.forests import GRID, KINDS, random_forest
+from ...solvers.strategies import generators
 
 N_FEATURES = 4
 # Forests of one model have the same outputs, and values of the same width.

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, make_classification
+
 from benchmarks import large, shapes
 from benchmarks.__main__ import main as standard
 from benchmarks.compare import speed
 from benchmarks.compare.__main__ import SHARES, cost_ratios, own_levels
 from benchmarks.compare.__main__ import main as compare
 from benchmarks.compare.data import DATA_SETS
-from sklearn.datasets import load_breast_cancer, make_classification
-
 from budgetprune_experiments.split import shuffle_split
 
 ROWS = {

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 
 from budgetprune import BudgetClassifier, BudgetRegressor, InvalidInputError
 
-from .conftest import COSTS, X_TEST, X_TRAIN, Y_TEST, Y_TRAIN, grade
+from ..conftest import COSTS, X_TEST, X_TRAIN, Y_TEST, Y_TRAIN, grade
 
 
 def dominated(seed, n_rows):

@@ -11,7 +11,7 @@ import pytest
 from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.staged import StagedPredictor
 
-from .conftest import X_TEST
+from ..conftest import X_TEST
 
 ROWS = 40
 

@@ -8,7 +8,7 @@ import pytest
 from budgetprune import BudgetClassifier, BudgetRegressor, BudgetWarning, InvalidInputError
 from budgetprune.staged.curve.risk import certify, certify_risk
 
-from .test_estimators import dominated
+from ..estimators.test_classifier import dominated
 
 COSTS = [1] * 6 + [15]
 SHARE, CONFIDENCE = 0.05, 0.9

@@ -12,7 +12,7 @@ import pytest
 from budgetprune import BudgetPredictor, cli
 from budgetprune.report import to_json
 
-from .models import case, summary_of
+from ..report.models import case, summary_of
 
 pytest.importorskip("plotly")
 pytest.importorskip("jinja2")

@@ -21,7 +21,7 @@ from ..golden.staged_models import STAGED
 from ..golden.write import FOLDER
 from ..persistence.model_files import objects_of, save_unchecked
 from ..persistence.mutations import Parts, assemble
-from .test_file import FILES
+from .test_section import FILES
 
 
 def changed(name: str, edit) -> bytes:
