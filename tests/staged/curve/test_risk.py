@@ -78,3 +78,18 @@ def test_parameters():
             BudgetClassifier(risk=risk).fit(X, y)
     with pytest.raises(InvalidInputError, match="a regressor has none"):
         BudgetRegressor(risk=(0.1, 0.9)).fit(X, y)
+
+
+def test_a_predictor_keeps_what_was_promised():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 4))
+    y = (X @ [2.0, 1.0, 0.5, 0.2] + 0.3 * rng.normal(size=2500) > 0).astype(int)
+    model = BudgetClassifier(risk=(0.1, 0.9), random_state=0).fit(X, y)
+    certified = model.risk_.is_certified
+    assert certified[model.model_.point]
+    assert not certified.all()
+    predictor = model.predictor()
+    assert np.array_equal(predictor.model.trade_off.cost, model.tradeoff_.cost[certified])
+    assert np.array_equal(predictor.simulate(X).label, model.predict(X))
+    with pytest.raises(InvalidInputError, match="below the cost of the cheapest model"):
+        predictor.with_budget(float(model.tradeoff_.cost[certified][0]) - 0.01)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
-from budgetprune import FeatureCosts, InvalidInputError
+from budgetprune import BudgetClassifier, BudgetRegressor, FeatureCosts, InvalidInputError
+from budgetprune.errors import BudgetWarning
 from budgetprune.ranking import ap_scorer
-from budgetprune.staged import BudgetClassifier, BudgetRegressor
 from budgetprune.staged.curve import consistency as recheck_module
 from budgetprune.staged.estimators import base as base_module
+
+from ..model.test_error_costs import rare
+from .test_budgets import COSTS, dominated
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 4))
@@ -113,3 +119,93 @@ def test_without_any_source_the_answer_is_close_to_the_base_rate():
     predictor = BudgetClassifier(learner="lightgbm", random_state=0).fit(X, y).predictor()
     found = predictor.step({}, unavailable=list(predictor.source_names)).probabilities
     assert found[1] == pytest.approx(y.mean(), abs=0.08)
+
+
+def test_ordinary_scores_of_rows_with_queries():
+    X, y = rare(0, 300)
+    qid = np.repeat(np.arange(30), 10)
+    for model, target in ((BudgetClassifier(scoring="roc_auc"), y), (BudgetRegressor(scoring="r2"), X[:, 0])):
+        fitted = model.set_params(time_limit=0.0, random_state=0).fit(X, target, qid=qid)
+        assert np.isfinite(fitted.tradeoff_.score).all()
+
+
+def test_text_is_refused_with_advice():
+    table = {"age": [1.0, 2.0] * 5, "town": ["Aix", "Bonn"] * 5}
+    with pytest.raises(InvalidInputError, match=r"column 'town' of X holds text.*astype\('category'\)"):
+        BudgetClassifier().fit(pd.DataFrame(table), [0, 1] * 5)
+    with pytest.raises(InvalidInputError, match=r"column 'town' of X holds text.*pl.Categorical"):
+        BudgetClassifier().fit(pl.DataFrame(table), [0, 1] * 5)
+
+
+def test_an_interrupted_fit_leaves_no_model(monkeypatch):
+    X, y = rare(0, 300)
+    model = BudgetClassifier(time_limit=0.0, random_state=0).fit(X, y)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(base_module, "fit_staged_model", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_a_model_that_can_buy_nothing_is_told():
+    X, y = rare(0, 300)
+    with pytest.warns(BudgetWarning, match="the cheapest feature costs 2, more than"):
+        BudgetClassifier([2, 3, 4, 5], budget=1, time_limit=0.0, random_state=0).fit(X, y)
+
+
+# --- Weights and labels -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_the_scale_of_weights_does_not_matter(scale):
+    X, y = dominated(0, 400)
+    weight = scale * np.random.default_rng(0).uniform(0.5, 1.5, 400)
+    model = BudgetClassifier(COSTS, budget=15, random_state=0, time_limit=None)
+    model.fit(X, y, sample_weight=weight)
+    assert model.score(*dominated(1, 1000)) > 0.9
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series(["a", "b", None] * 20),
+        pd.Series(["a", "b", np.nan] * 20, dtype="category"),
+        pd.Series([True, False, pd.NA] * 20, dtype="boolean"),
+    ],
+    ids=["text", "categories", "booleans"],
+)
+def test_missing_labels_are_named(labels):
+    with pytest.raises(InvalidInputError, match="y has no value in 20 of 60 rows, first in row 2"):
+        BudgetClassifier().fit(np.zeros((60, 2)), labels)
+
+
+def test_booleans_of_pandas_stay_booleans():
+    X, y = dominated(0, 100)
+    model = BudgetClassifier(random_state=0, time_limit=0.0).fit(X, pd.Series(y == 1, dtype="boolean"))
+    assert model.predict(X).dtype == np.bool_
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"learner": ["hist"]}, "learner must be one of"),
+        ({"error_costs": True}, "not a bool"),
+        ({"error_costs": np.nan}, "error_costs must be finite"),
+        ({"error_costs": np.inf}, "error_costs must be finite"),
+    ],
+)
+def test_wrong_parameters(wrong, message):
+    with pytest.raises(InvalidInputError, match=message):
+        BudgetClassifier(**wrong).fit(*dominated(0, 50))
+
+
+def test_missing_queries_and_repeated_columns():
+    X, y = dominated(0, 50)
+    with pytest.raises(InvalidInputError, match="qid has missing values"):
+        BudgetRegressor().fit(X, y, qid=[np.nan] * 50)
+    with pytest.raises(InvalidInputError, match="several columns named 'a'"):
+        BudgetClassifier().fit(pd.DataFrame(X[:, :2], columns=["a", "a"]), y)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
-from budgetprune import BudgetClassifier, BudgetRegressor, InvalidInputError
+from budgetprune import BudgetClassifier, FeatureCosts
 from budgetprune.errors import BudgetWarning
 
 # One source that knows nearly everything, and six that know little.
@@ -19,23 +19,6 @@ def dominated(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     z = random.normal(size=n_rows)
     y = (z + 0.15 * random.normal(size=n_rows) > 0).astype(int)
     return np.column_stack([z, z[:, np.newaxis] + 2 * random.normal(size=(n_rows, 6))]), y
-
-
-def two_sources(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    random = np.random.default_rng(seed)
-    z = random.normal(size=n_rows)
-    X = np.column_stack([z, z + 2.5 * random.normal(size=n_rows)])
-    return X, 3 * z + 0.3 * random.normal(size=n_rows)
-
-
-@pytest.mark.parametrize("budget", [1.0, 3.0])
-def test_a_regressor_buys_the_source_that_fits(budget):
-    """Folds that expect other errors before anything is bought must not look like rules for rows."""
-    X, y = two_sources(0, 800)
-    X_new, y_new = two_sources(1, 2000)
-    model = BudgetRegressor([4, 1], budget=budget, random_state=0).fit(X, y)
-    assert model.acquisition_cost(X_new).mean() == pytest.approx(1.0)
-    assert r2_score(y_new, model.predict(X_new)) > 0.05
 
 
 def test_costs_of_a_curve_are_those_of_new_rows_if_features_have_two_values():
@@ -100,55 +83,43 @@ def test_sources_that_say_nothing_are_not_bought():
     assert model.acquisition_cost(X).max() == 0
 
 
-# --- Weights and labels -------------------------------------------------------------------------------------
+# --- Small budgets ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
-def test_the_scale_of_weights_does_not_matter(scale):
-    X, y = dominated(0, 400)
-    weight = scale * np.random.default_rng(0).uniform(0.5, 1.5, 400)
-    model = BudgetClassifier(COSTS, budget=15, random_state=0, time_limit=None)
-    model.fit(X, y, sample_weight=weight)
-    assert model.score(*dominated(1, 1000)) > 0.9
+# Ever better sources, ever more expensive: per price, and per squared price, the expensive ones save most.
+LEVELS, NOISE = {"a": 1, "b": 3, "c": 9, "d": 27}, {"a": 3.0, "b": 1.5, "c": 0.5, "d": 0.02}
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        pd.Series(["a", "b", None] * 20),
-        pd.Series(["a", "b", np.nan] * 20, dtype="category"),
-        pd.Series([True, False, pd.NA] * 20, dtype="boolean"),
-    ],
-    ids=["text", "categories", "booleans"],
-)
-def test_missing_labels_are_named(labels):
-    with pytest.raises(InvalidInputError, match="y has no value in 20 of 60 rows, first in row 2"):
-        BudgetClassifier().fit(np.zeros((60, 2)), labels)
+def levels(seed: int, n_rows: int = 500) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=n_rows)
+    rows = {name: truth + noise * rng.normal(size=n_rows) for name, noise in NOISE.items()}
+    return pd.DataFrame(rows), truth > 0
 
 
-def test_booleans_of_pandas_stay_booleans():
-    X, y = dominated(0, 100)
-    model = BudgetClassifier(random_state=0, time_limit=0.0).fit(X, pd.Series(y == 1, dtype="boolean"))
-    assert model.predict(X).dtype == np.bool_
+def test_every_budget_that_a_useful_source_fits_into_has_a_model():
+    model = BudgetClassifier(LEVELS, random_state=0).fit(*levels(0))
+    X, y = levels(1, 2000)
+    scores = [model.with_budget(budget).score(X, y) for budget in (0.9, 1, 3, 9, 27)]
+    assert scores[0] == pytest.approx(0.5, abs=0.05)
+    assert scores[1] > 0.53
+    assert scores[2] > 0.6
+    assert scores[3] > 0.7
+    assert scores[4] > 0.95
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"learner": ["hist"]}, "learner must be one of"),
-        ({"error_costs": True}, "not a bool"),
-        ({"error_costs": np.nan}, "error_costs must be finite"),
-        ({"error_costs": np.inf}, "error_costs must be finite"),
-    ],
-)
-def test_wrong_parameters(wrong, message):
-    with pytest.raises(InvalidInputError, match=message):
-        BudgetClassifier(**wrong).fit(*dominated(0, 50))
+@pytest.mark.parametrize("budget", [1, 2, 5])
+@pytest.mark.parametrize("time_limit", [None, 0.0])
+def test_a_budget_that_is_asked_for_has_a_model(budget, time_limit):
+    model = BudgetClassifier(LEVELS, budget=budget, time_limit=time_limit, random_state=0).fit(*levels(0))
+    X, y = levels(1, 2000)
+    assert model.acquisition_cost(X).mean() <= 1.2 * budget
+    assert model.score(X, y) > 0.53
 
 
-def test_missing_queries_and_repeated_columns():
-    X, y = dominated(0, 50)
-    with pytest.raises(InvalidInputError, match="qid has missing values"):
-        BudgetRegressor().fit(X, y, qid=[np.nan] * 50)
-    with pytest.raises(InvalidInputError, match="several columns named 'a'"):
-        BudgetClassifier().fit(pd.DataFrame(X[:, :2], columns=["a", "a"]), y)
+def test_sources_that_cost_more_together_are_no_cheaper_order():
+    """A cheap part of something expensive must not keep what is cheap on its own out."""
+    X, y = levels(0)
+    costs = FeatureCosts({"a": 1, "b": 2, "c": 2, "d": 9}, groups={"b": "draw", "c": "draw"}, group_costs=4)
+    model = BudgetClassifier(costs, budget=1, random_state=0).fit(X, y)
+    assert [stage.sources for stage in model.stages_[1:2]] == [("a",)]

@@ -1,4 +1,4 @@
-"""Documents of queries: queries stay together, and scores are those of rankings."""
+"""Documents of queries: scores are those of rankings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 
 from budgetprune import BudgetClassifier, BudgetRegressor, InvalidInputError
 from budgetprune.ranking import ap_scorer, ndcg_at
-from budgetprune.staged.data.folds import even_folds
 
 
 def documents(seed, n_queries=60, n_each=12):
@@ -36,14 +35,6 @@ def test_classifiers_take_scorers_of_rankings():
     X, y, qid = documents(2)
     model = BudgetClassifier(COSTS, scoring=ap_scorer(5), random_state=0).fit(X, (y > 0).astype(int), qid=qid)
     assert model.tradeoff_.score[-1] > 0.7
-
-
-def test_queries_stay_together():
-    qid = np.random.default_rng(0).integers(0, 30, 400)
-    folds = even_folds(np.random.RandomState(0), 5, np.zeros(400, dtype=int), qid)
-    assert np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(400))
-    for train, test in folds:
-        assert not set(qid[train]) & set(qid[test])
 
 
 def test_one_query_is_not_enough():

@@ -11,6 +11,8 @@ from budgetprune.staged.data.sample import Sample
 from budgetprune.staged.learners.calibration import RunningLoss, best_scale, calibrated_loss
 from budgetprune.staged.learners.losses import mean_loss
 
+from .test_forest import sample_of
+
 
 def scored(n_classes: int, weight: np.ndarray | None = None) -> tuple[Sample, np.ndarray]:
     """Rows whose classes are drawn with the probabilities of three times their scores."""
@@ -45,3 +47,12 @@ def test_rounds_lead_to_the_calibrated_loss(factor, is_weighted):
 def test_equal_shares_are_no_trouble():
     sample, _ = scored(3)
     assert RunningLoss(sample)(np.full((4_000, 3), np.log(1 / 3))) == pytest.approx(np.log(3))
+
+
+def test_calibration_finds_the_scale():
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=(4000, 1)) * 2
+    y = (rng.random(4000) < 1 / (1 + np.exp(-score[:, 0]))).astype(int)
+    sample = sample_of(score, y, "binary", 1)
+    assert best_scale(sample, 2 * score) == pytest.approx(0.5, rel=0.15)
+    assert best_scale(sample_of(score, y, "regression", 1), 2 * score) == 1

@@ -1,8 +1,6 @@
-"""Stages that are forests: they answer as scikit-learn's do, and are used where they are clearly better."""
+"""Stages that are forests: they answer as scikit-learn's do."""
 
 from __future__ import annotations
-
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,13 +9,11 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from budgetprune import BudgetClassifier, BudgetPredictor, BudgetRegressor, InvalidInputError
 from budgetprune.staged.data.columns import columns_of
 from budgetprune.staged.data.sample import Sample
-from budgetprune.staged.learners.calibration import best_scale
 from budgetprune.staged.learners.forest import N_TREES, ForestLearner, _float64_thresholds, log_odds
 from budgetprune.staged.learners.hist import HistLearner
 from budgetprune.staged.learners.losses import mean_loss
 from budgetprune.staged.learners.task import GrowTask, TreeSettings
 from budgetprune.staged.model.links import LEAST_SHARE
-from budgetprune.staged.training import learner_choice as _choice
 
 from ..conftest import COSTS, X_TRAIN, Y_TRAIN
 
@@ -163,46 +159,7 @@ def test_categories():
         BudgetClassifier(COSTS, learner="forest").fit(X_TRAIN, Y_TRAIN > 0)
 
 
-# --- Choice -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("expected", [True, False])
-def test_the_better_one_grows_the_stages(monkeypatch, expected):
-    monkeypatch.setattr(_choice, "_is_significantly_better", lambda *_: expected)
-    X, y = WINE
-    model = BudgetClassifier(cv=3, random_state=0).fit(X[:, :4], y)
-    assert (model.learner_ == "forest") is expected
-
-
-def test_forests_are_no_candidate_with_categories_or_many_rows(monkeypatch):
-    monkeypatch.setattr(_choice, "_is_significantly_better", lambda *_: True)
-    model = BudgetClassifier(COSTS, random_state=0, time_limit=0.5).fit(X_TRAIN, Y_TRAIN > 0)
-    assert model.learner_ != "forest"
-    monkeypatch.setattr(_choice, "MOST_ROWS_OF_FORESTS", 100)
-    X, y = WINE
-    assert BudgetClassifier(cv=3, random_state=0).fit(X[:, :4], y).learner_ != "forest"
-
-
-@pytest.mark.parametrize(("gain", "expected"), [(0.5, True), (0.05, False), (0.0, False), (-0.5, False)])
-@pytest.mark.parametrize("is_over", [True, False])
-def test_clearly_better_means_more_than_chance(monkeypatch, gain, expected, is_over):
-    """Differences of 100 rows with a standard deviation of 1 have a standard error of 0.1."""
-    losses = {"one": -gain - np.tile([-1.0, 1.0], 25), "other": np.zeros(50)}
-    monkeypatch.setattr(_choice, "_losses", lambda way, *_: losses[way])
-    sample = sample_of(np.zeros((100, 1)), np.zeros(100, dtype=int))
-    folds = [(np.arange(50), np.arange(50, 100)), (np.arange(50, 100), np.arange(50))]
-    trials = SimpleNamespace(deadline=SimpleNamespace(is_over=lambda: is_over))
-    compared = _choice.LearnerComparison(trials, np.arange(1), sample, folds, 0)
-    assert _choice._is_significantly_better("one", "other", compared) is (expected and not is_over)
-
-
-def test_calibration_finds_the_scale():
-    rng = np.random.default_rng(0)
-    score = rng.normal(size=(4000, 1)) * 2
-    y = (rng.random(4000) < 1 / (1 + np.exp(-score[:, 0]))).astype(int)
-    sample = sample_of(score, y, "binary", 1)
-    assert best_scale(sample, 2 * score) == pytest.approx(0.5, rel=0.15)
-    assert best_scale(sample_of(score, y, "regression", 1), 2 * score) == 1
+# --- Thresholds ---------------------------------------------------------------------------------------------
 
 
 def test_thresholds_round_as_scikit_learn_does():

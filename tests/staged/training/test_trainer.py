@@ -1,4 +1,4 @@
-"""Cross-fitting of stages: limited time, folds that are enough, and weights of rows."""
+"""Cross-fitting of stages: limited time, settings of trees, and weights of rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 from budgetprune.staged import BudgetClassifier
-from budgetprune.staged.data import folds as folds_module
 from budgetprune.staged.data.columns import Columns
-from budgetprune.staged.data.folds import enough_folds, even_folds
+from budgetprune.staged.data.folds import even_folds
 from budgetprune.staged.data.sample import Sample
 from budgetprune.staged.learners.constant import ConstantScore
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, Learner
 from budgetprune.staged.learners.task import GrowTask, TreeSettings
 from budgetprune.staged.learners.trees import GrownTrees
 from budgetprune.staged.training.deadline import Deadline
-from budgetprune.staged.training.plan import LARGEST_RATE, StagePlan, StageSpec
+from budgetprune.staged.training.plan import LARGEST_RATE, StagePlan
 from budgetprune.staged.training.trainer import StageTrainer, _SettingsRotation
 
 N_ROWS = 40
@@ -84,13 +83,6 @@ def test_stages_are_trained_even_if_there_is_no_time(clock):
     assert {task.n_rounds for task in tasks[N_FIRST:]} == {FEWEST_ROUNDS}
 
 
-def test_fewer_rounds_count_more():
-    way = StageSpec(TreeSettings(learning_rate=0.1), 100, 10.0).shortened(0.5)
-    assert (way.settings.learning_rate, way.n_rounds, way.seconds) == (0.2, 50, 5.0)
-    slow = StageSpec(TreeSettings(learning_rate=0.5), 100).shortened(0.5)
-    assert slow.settings.learning_rate == 0.5
-
-
 def test_settings_are_tried_in_turn():
     """The winner of the stage before against another one; the first stage tries all of them."""
     few, many = TreeSettings(n_leaves=30), TreeSettings(n_leaves=90)
@@ -107,35 +99,6 @@ def test_settings_are_tried_in_turn():
     assert [each.n_leaves for each in rotation.next_candidates()] == [90, 10]
     rotation.note(TreeSettings(n_leaves=10), n_tried=2)
     assert [each.n_leaves for each in rotation.next_candidates()] == [10, 30]
-
-
-def test_a_share_of_the_time(clock):
-    whole = Deadline(100.0)
-    part = whole.share(0.25)
-    clock[0] = 25.0
-    assert part.is_over()
-    assert not whole.is_over()
-    assert whole.share(0.5).left() == 37.5
-    assert Deadline(None).share(0.5).left() == np.inf
-
-
-@pytest.mark.parametrize(("n_rows", "n_folds"), [(10, 5), (20_000, 5), (26_000, 4), (60_000, 2), (10**6, 2)])
-def test_folds_that_are_enough(n_rows, n_folds):
-    folds = even_folds(np.random.RandomState(0), 5, np.zeros(n_rows, dtype=np.intp), None)
-    assert len(enough_folds(folds)) == n_folds
-
-
-def test_rows_of_no_fold_are_trained_on(monkeypatch):
-    """With two of five folds, costs on new rows are those of the curve."""
-    monkeypatch.setattr(folds_module, "ENOUGH_ROWS", 600)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3_500, 4))
-    y = X @ [1.0, 0.8, 0.6, 0.4] + 0.3 * rng.normal(size=len(X)) > 0
-    model = BudgetClassifier(learner="lightgbm", random_state=0).fit(X[:1500], y[:1500])
-    assert np.isfinite(model.tradeoff_.score).all()
-    for cost in model.tradeoff_.cost[:: len(model.tradeoff_) // 5]:
-        found = model.with_budget(cost).acquisition_cost(X[1500:]).mean()
-        assert found == pytest.approx(cost, rel=0.15, abs=0.1)
 
 
 def test_class_weights_do_not_count_in_costs():
