@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -75,6 +77,26 @@ def test_a_refusal(tmp_path):
     assert second.startswith(
         "budgetprune: error: the target 'il' is no column of data.csv; did you mean 'ill'?"
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interruption_is_told(tmp_path):
+    patients(20_000).drop(columns="risk").to_csv(tmp_path / "own.csv", index=False)
+    command = [sys.executable, "-m", "budgetprune", *FOREST, "own.csv", "--target", "ill", "--trees", "2000"]
+    with subprocess.Popen(
+        [*command, "--out", "m"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        told = ""
+        while "growing" not in told:
+            told += process.stderr.read(1)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        told += process.stderr.read()
+    assert process.returncode == 130
+    assert told.splitlines()[-1] == "budgetprune: error: interrupted."
+    assert "Traceback" not in told
+    assert not (tmp_path / "m").exists()
 
 
 # --- In this process ----------------------------------------------------------------------------------------

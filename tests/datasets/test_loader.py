@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import replace
 from urllib.error import URLError
 
@@ -23,7 +22,6 @@ from budgetprune.datasets import covertype as _covertype
 from budgetprune.datasets import files as _files
 from budgetprune.datasets.loader import digest
 
-from ..persistence.archives import little_memory, write_zeros
 from .conftest import save
 
 FILES = {
@@ -59,48 +57,6 @@ def test_data_sets_that_differ_have_different_digests(shared):
     first, again = load_mq2008(), load_mq2008()
     save(shared / "mq2008.npz", seed=1)
     assert first.digest == again.digest != load_mq2008().digest
-
-
-def test_arrays_become_a_data_set(shared):
-    X = save(
-        shared / "mq2008.npz", split=np.array([0, 0, 1, 1, 2, 2]), qid=np.arange(6), y=np.int32([0, 1, 2] * 2)
-    )
-    data = load_mq2008()
-    assert (data.name, data.feature_names, data.costs) == (
-        "MQ2008",
-        ("feature 0", "feature 1", "feature 2"),
-        None,
-    )
-    assert (data.X.dtype, data.y.dtype, data.qid.dtype, data.split.dtype) == ("f4", "i8", "i8", "i1")
-    assert np.array_equal(data.X, X)
-    assert data.y.tolist() == [0, 1, 2, 0, 1, 2]
-    assert data.split.tolist() == [0, 0, 1, 1, 2, 2]
-    assert repr(data) == "<Dataset MQ2008: 6 rows, 3 features>"
-
-
-def test_rows_for_validation_that_are_not_there_are_noted(shared):
-    save(shared / "mq2008.npz", split=np.array([0, 0, 0, 2, 2, 2]), qid=np.arange(6))
-    assert load_mq2008().note == "without the rows for validation"
-
-
-def test_file_without_names_or_split(shared):
-    save(shared / "miniboone.npz", feature_names=None)
-    data = load_miniboone()
-    assert data.feature_names == ("x0", "x1", "x2")
-    assert data.split is None
-    assert data.qid is None
-
-
-@pytest.mark.parametrize(
-    ("y", "note"),
-    [
-        (np.arange(6) % 2, "class-balanced subset of MiniBooNE: 6 of 130,064 rows"),
-        (np.int64([0, 0, 0, 0, 1, 1]), "subset of MiniBooNE: 6 of 130,064 rows"),
-    ],
-)
-def test_subset_is_noted(shared, y, note):
-    save(shared / "miniboone.npz", y=y)
-    assert load_miniboone().note == note
 
 
 def test_looking_leaves_no_folder_behind(home, tmp_path):
@@ -141,76 +97,6 @@ def test_no_public_source(load):
     with pytest.raises(DatasetError, match="was found neither") as caught:
         load(download=True)
     assert "download=False" not in str(caught.value)
-
-
-# --- Files that are not what they should be -----------------------------------------------------------------
-
-
-def _cut(file):
-    content = file.read_bytes()
-    file.write_bytes(content[: len(content) // 2])
-
-
-def _flip(file):
-    content = bytearray(file.read_bytes())
-    content[200] ^= 255  # within X
-    file.write_bytes(bytes(content))
-
-
-def _replace(file):
-    with file.open("wb") as handle:  # np.save would add .npy to a name
-        np.save(handle, np.arange(3))
-
-
-@pytest.mark.parametrize("damage", [_cut, _flip, _replace, lambda file: file.write_text("<html>")])
-def test_damaged_file(home, damage):
-    save(home / "covtype.npz")
-    damage(home / "covtype.npz")
-    with pytest.raises(DatasetError, match=r"covtype\.npz is damaged, .* delete it and load again"):
-        load_covertype()
-
-
-def test_pickles_are_not_opened(home):
-    save(home / "covtype.npz", y=np.array([{}] * 6, dtype=object))
-    with pytest.raises(DatasetError, match="array 'y' must hold numbers"):
-        load_covertype()
-
-
-def test_files_that_unpack_to_much_more_than_they_are(home):
-    save(home / "covtype.npz")
-    with zipfile.ZipFile(home / "covtype.npz", "a") as archive:
-        write_zeros(archive, "more.npy", "|u1", (2**28,))
-    with pytest.raises(DatasetError, match="unpack to"), little_memory():
-        load_covertype()
-
-
-def test_arrays_that_no_data_set_has_are_not_unpacked(shared):
-    save(shared / "mq2008.npz")
-    with zipfile.ZipFile(shared / "mq2008.npz", "a") as archive:
-        write_zeros(archive, "more.npy", "|u1", (2**25,))
-    with little_memory():
-        assert load_mq2008().X.shape == (6, 3)
-
-
-@pytest.mark.parametrize(
-    ("more", "what"),
-    [
-        ({"X": None}, "there is no array X"),
-        ({"y": None}, "there is no array y"),
-        ({"X": np.zeros(6, np.float32)}, "X must be a table"),
-        ({"X": np.full((6, 3), "a")}, "X must be a table"),
-        ({"X": np.zeros((0, 3)), "y": np.zeros(0, int)}, "there are no rows"),
-        ({"y": np.arange(5)}, "y must be .* one for each of 6 rows"),
-        ({"y": np.zeros(6)}, "y must be a list of whole numbers"),
-        ({"split": np.full(6, 3)}, "split must be 0, 1 or 2"),
-        ({"qid": np.zeros((6, 1), int)}, "qid must be"),
-        ({"feature_names": np.array(["a", "b"])}, "feature_names must have 3 entries"),
-    ],
-)
-def test_arrays_that_do_not_fit(home, more, what):
-    save(home / "covtype.npz", **more)
-    with pytest.raises(DatasetError, match=f"covtype.npz does not hold a data set: .*{what}"):
-        load_covertype()
 
 
 # --- Fetching -----------------------------------------------------------------------------------------------
