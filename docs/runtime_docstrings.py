@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from typing import Any
 
 import griffe
@@ -37,6 +38,8 @@ class RuntimeDocstrings(griffe.Extension):
 def _correct(thing: griffe.Class | griffe.Function) -> None:
     if thing.docstring is None:
         return
+    # Markdown needs one colon before an indented block.
+    thing.docstring.value = re.sub(r"::$", ":", thing.docstring.value, flags=re.MULTILINE)
     signature = {parameter.name: parameter for parameter in thing.parameters}
     for section in thing.docstring.parsed:
         if section.kind is not griffe.DocstringSectionKind.parameters:
