@@ -52,7 +52,7 @@ fuzz: $(VENV)/installed-test ## read damaged files, models and connections (CASE
 # A few hundred requests to every endpoint, other ones each time, and odd connections.
 fuzz-service: export BUDGETPRUNE_FUZZ ?= 300
 fuzz-service: $(VENV)/installed-test ## send broken requests to the service
-	$(BIN)/python -m pytest tests/service/test_fuzz.py
+	$(BIN)/python -m pytest tests/service/test_fuzz_requests.py
 	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)
 
 check: $(VENV)/installed-check ## ruff, ruff format, mypy (strict)

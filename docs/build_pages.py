@@ -3,6 +3,7 @@
 - ``reference/commands.md``: the help of every command, from the command line application itself.
 - ``reference/*.md``: one page per topic of the Python interface, filled from docstrings by mkdocstrings.
 - ``contributing.md`` and ``changelog.md``: copies of the files at the root of the repository.
+- the home page gets links to the generated pages, which do not exist where the repository is browsed.
 
 Nothing is written to ``docs/``: the pages exist only in the build.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 ROOT = Path(__file__).parents[1]
+EMPTY_DESCRIPTION = re.compile(r'\s*–\s*<div class="doc-md-description">\s*</div>\s*</li>')
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,21 @@ def on_files(files: Any, config: Any) -> Any:
     for uri, content in generated_pages().items():
         files.append(File.generated(config, uri, content=content))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Link the reference on the home page (called by MkDocs)."""
+    if page.file.src_uri != "README.md":
+        return markdown
+    words = "commands and Python (on the site)"
+    if words not in markdown:
+        raise ValueError(f"docs/README.md does not contain {words!r}, which is replaced by links.")
+    return markdown.replace(words, "[commands](reference/commands.md), [Python](reference/index.md)")
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Remove the dashes of parameters without a description (called by MkDocs)."""
+    return EMPTY_DESCRIPTION.sub("</li>", html) if page.file.src_uri.startswith("reference/") else html
 
 
 def generated_pages() -> dict[str, str]:

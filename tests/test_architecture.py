@@ -1,4 +1,4 @@
-"""Architecture: who imports whom, and how modules are named."""
+"""Architecture: who imports whom, how modules are named, and where their tests are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "budgetprune"
+TESTS = ROOT / "tests"
+# Folders of tests that mirror other folders than those of the package.
+OTHER_SOURCES = {
+    "benchmarks": ROOT / "benchmarks",
+    "docs": ROOT / "docs",
+    "experiments": ROOT / "experiments" / "budgetprune_experiments",
+}
+# Folders of tests without a source: extensions are registered from outside the package.
+WITHOUT_SOURCE = {"extending"}
 
 
 def test_import_contracts_of_pyproject_hold(monkeypatch):
@@ -36,3 +45,36 @@ def test_module_names_carry_no_underscore(folder):
     names = [file.stem for file in folder.rglob("*.py")]
     assert names
     assert not [name for name in names if name.startswith("_") and name not in {"__init__", "__main__"}]
+
+
+def misplaced(tests: Path, source: Path) -> list[str]:
+    """Return test files whose folder does not exist in the source, or whose module is in another folder."""
+    found = []
+    for file in sorted(tests.rglob("test_*.py")):
+        folder = source / file.parent.relative_to(tests)
+        name = file.stem.removeprefix("test_")
+        homes = {module.parent for module in source.rglob(f"{name}.py")}
+        homes |= {package.parent for package in source.rglob(f"{name}/__init__.py")}
+        if not folder.is_dir() or (homes and folder not in homes):
+            found.append(str(file.relative_to(tests)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "folder",
+    sorted({file.relative_to(TESTS).parts[0] for file in TESTS.glob("*/**/test_*.py")} - WITHOUT_SOURCE),
+)
+def test_tests_mirror_the_source(folder):
+    assert not misplaced(TESTS / folder, OTHER_SOURCES.get(folder, PACKAGE / folder))
+
+
+def test_misplaced_tests_are_found(tmp_path):
+    for file in (
+        "source/inner/low.py",
+        "tests/test_low.py",
+        "tests/inner/test_low.py",
+        "tests/other/test_x.py",
+    ):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    assert misplaced(tmp_path / "tests", tmp_path / "source") == ["other/test_x.py", "test_low.py"]

@@ -1,10 +1,9 @@
-"""``budgetprune predict``, ``path`` and ``inspect``: what a model file is good for."""
+"""``budgetprune predict``: predictions of a model file."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 
 import numpy as np
 import pandas as pd
@@ -156,48 +155,10 @@ def test_files_that_are_no_models(files, run, tmp_path, command):
     check_refused(run(command, tmp_path / "n", *words), "does not exist")
 
 
-# --- The path, and what is in the file ----------------------------------------------------------------------
-
-
-def test_the_whole_path(files, run, tmp_path):
-    path = BudgetModel.load(files.model).path
-    assert run("path", files.model, "--out", tmp_path / "curve.csv").status == 0
-    curve = pd.read_csv(tmp_path / "curve.csv")
-    assert list(curve) == ["lam", "splits", "cost", "error", "accuracy"]
-    assert curve["cost"].tolist() == pytest.approx(path.cost.tolist())
-    assert curve["splits"].tolist() == path.n_splits.tolist()
-    told = json.loads(files.said)["tradeoff"]
-    assert curve["accuracy"].dropna().tolist() == pytest.approx(told["score"])
-    assert curve["cost"][curve["accuracy"].notna()].tolist() == pytest.approx(told["full_cost"])
-    points = run("path", files.model, "--json").json["points"]
-    assert [point["lam"] for point in points] == pytest.approx(path.lam.tolist())
-    shown = run("path", files.model, "--points", 3).out
-    assert f"3 of {len(path)} points; the full forest costs {path.unpruned.cost:.4g}" in shown
-
-
-def test_a_model_without_a_path(run):
-    golden = FOLDER / "averaged-1.budgetprune"
-    check_refused(run("path", golden), "holds no path, only the model that was chosen")
-    said = run("inspect", golden)
-    assert said.status == 0
-    assert "Predicts classes no, yes with 4 trees" in said.out
-    assert "slack 0.1" in said.out
-
-
-def test_what_is_in_a_model(files, run):
-    told = run("inspect", files.model, "--json").json
-    model = BudgetModel.load(files.model)
-    assert told["about"] == model.about.to_json()
-    assert told["path_points"] == len(model.path)
-    assert (
-        sum(each["splits"] for each in told["features"]) == told["splits"] == model.predictor.forest.n_splits
-    )
-    lab = next(each for each in told["features"] if each["name"] == "lab")
-    assert (lab["needs"], lab["price_alone"], lab["categories"]) == (["lab", "blood draw"], 9, None)
-    shown = run("inspect", files.model).out
-    for words in ("Target 'ill'", "budget 13.5 (full cost)", "300 test rows", "blood draw", "Aix"):
-        assert words in shown
-    assert run("inspect", files.model, "--quiet") == (0, "", "")
+def test_digits_are_kept(files, run):
+    told = run("predict", files.model, files.test, "--json").json["predictions"]
+    written = run("predict", files.model, files.test).out.splitlines()[1:]
+    assert [str(line["probability"]) for line in told] == [line.split(",")[1] for line in written]
 
 
 # --- Spreadsheets -------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from budgetprune.model import BudgetModel
 
 from ..persistence.archives import write_zeros
-from .commands import check_refused
+from .commands import check_refused, patients
 
 
 @pytest.fixture(scope="module")
@@ -207,3 +207,21 @@ def test_text_among_numbers(cells, run, tmp_path):
     words = ["--target", "kind", "--out", tmp_path / "m"]
     said = run("prune", cells / "boosted.json", "--data", tmp_path / "d.csv", *words)
     check_refused(said, "column 'mean area' holds numbers, but also text: 'much' in line 7")
+
+
+def test_a_lightgbm_file_that_was_cut(run, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    frame = patients(400)[["age", "lab", "ill"]]
+    frame["ill"] = (frame["ill"] == "yes").astype(int)
+    frame[200:].to_csv(tmp_path / "own.csv", index=False)
+    model = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1)
+    text = model.fit(frame[["age", "lab"]][:200], frame["ill"][:200]).booster_.model_to_string()
+    whole = tmp_path / "b.txt"
+    words = ["prune", whole, "--data", tmp_path / "own.csv", "--target", "ill", "--out", tmp_path / "m"]
+    for n_bytes in (len(text) // 4, len(text) // 2):
+        whole.write_text(text[:n_bytes])
+        check_refused(run(*words), "b.txt cannot be loaded: it is damaged, or not all of it is there")
+    whole.write_text(text.replace("leaf_value=", "leaf_value=1 ", 1))
+    check_refused(run(*words), "b.txt cannot be loaded: it is damaged")
+    whole.write_text(text)
+    assert run(*words).status == 0

@@ -32,13 +32,13 @@ def example(file: str) -> str:
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: test.stem)
 def test_every_extension_has_its_section_with_the_example_of_its_test(test):
     title = test.stem.removeprefix("test_").replace("_", " ").capitalize()
-    assert SNIPPET.findall(section(title)) == [f"tests/extending/{test.name}"]
+    assert f"tests/extending/{test.name}" in SNIPPET.findall(section(title))
     assert "In the package:" in section(title)
 
 
 def test_every_extension_point_has_a_test():
     tested = {test.stem.removeprefix("test_") for test in TESTS}
-    assert tested >= {"loss", "solver", "error_estimate", "importer"}
+    assert tested >= {"loss", "solver", "error_estimate", "importer", "command"}
     assert {
         title.lower().replace(" ", "_") for title in re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
     } == tested

@@ -9,10 +9,8 @@ import pytest
 from matplotlib.colors import rgb_to_hsv, to_rgb
 
 from budgetprune import FeatureCosts, Forest
-from budgetprune.plotting.plots import new_figure
 from budgetprune_experiments import Options
 from budgetprune_experiments.boosting_methods import mean_price
-from budgetprune_experiments.figures import draw_curves
 from budgetprune_experiments.forest_methods import PricedModel
 from budgetprune_experiments.grids import QUICK
 from budgetprune_experiments.methods import BEYOND, CASCADE, LINE_STYLES, METHODS, PAPER, STAGED, SUBSETS
@@ -108,24 +106,3 @@ def test_ours_are_red_and_nobody_else_is():
         hue, saturation, _ = rgb_to_hsv(to_rgb(style.colour))
         is_red = saturation > 0.5 and (hue < 0.08 or hue > 0.9)
         assert is_red == METHODS[name].is_ours, name
-
-
-def test_curves_are_drawn_with_error_bars_between_sensible_limits():
-    records = [
-        {"method": name, "seed": seed, "test_cost": cost, "test_score": score + 0.001 * seed}
-        for seed in range(3)
-        for name, points in {
-            "CCP": [(1, 0.5), (5, 0.8), (10, 0.9), (15, 0.905)],
-            "unpruned forest": [(20, 0.9)],
-            "nobody knows": [(1, 0.1)],
-        }.items()
-        for cost, score in points
-    ]
-    figure = new_figure((4, 3))
-    axes = figure.subplots()
-    draw_curves(axes, records, LINE_STYLES)
-    assert [bars.get_label() for bars in axes.containers] == ["unpruned forest", "CCP"]
-    assert all(bars.has_yerr for bars in axes.containers)
-    low, high = axes.get_ylim()
-    assert low < 100 * (1 - 0.907) < 10 < high < 50  # guessing need not be seen
-    assert axes.get_xlim()[0] == 0

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetprune.datasets import TEST, TRAIN, VALIDATION, DatasetError
+from budgetprune.datasets import TEST, TRAIN, VALIDATION
 from budgetprune.errors import InvalidInputError
-from budgetprune_experiments import Options, figure1c
-from budgetprune_experiments.figure1c import Figure1c, made_documents
+from budgetprune_experiments.figure1c import made_documents
 from budgetprune_experiments.queries import drawn_prices, drawn_queries, split_by_query
 
 
@@ -74,39 +73,3 @@ def test_prices_keep_their_proportions():
     assert Counter(first.tolist()) == Counter(second.tolist()) == {1.0: 12, 5.0: 6, 20.0: 2}
     assert not np.array_equal(first, second)
     assert set(drawn_prices(values, 1, 0)) == {1.0}
-
-
-def test_yahoo_goes_first_and_its_prices_are_its_own(tmp_path, monkeypatch):
-    yahoo = replace(made_documents(1), name="Yahoo! LTR", costs=figure1c.FeatureCosts(np.arange(8.0)))
-    monkeypatch.delenv("BUDGETPRUNE_DATA", raising=False)
-    monkeypatch.setattr(figure1c, "load_yahoo_ltr", lambda folder: yahoo)
-    monkeypatch.setattr(figure1c, "load_mq2008", lambda folder: replace(made_documents(2), name="MQ2008"))
-    monkeypatch.setattr(figure1c, "best_leaf_size", lambda task: 7)
-    experiment = Figure1c()
-    for folder, name in ((tmp_path / "without", "MQ2008"), (tmp_path / "with", "Yahoo! LTR")):
-        if name != "MQ2008":
-            (folder / "yahoo_ltr").mkdir(parents=True)
-        assert figure1c.load(folder).name == name
-        options = Options(data_dir=folder)
-        task = experiment._task(0, options)
-        assert task.base.costs is task.costs
-        assert task.base.min_samples_leaf == (7 if name == "MQ2008" else 1)
-        prices = task.costs.resolve(8, None).price
-        if name == "MQ2008":
-            assert sorted(prices) == [1, 5, 20, 50, 50, 100, 150, 200], "no list is at hand"
-            assert "MQ2008" in experiment.substitute(options)
-            assert "not at hand" in experiment.substitute(options)
-        else:
-            assert prices.tolist() == list(range(8))
-            assert experiment.substitute(options) is None
-
-
-def test_prices_that_are_at_hand_are_named(monkeypatch):
-    monkeypatch.setattr(figure1c, "load_yahoo_costs", lambda folder: np.array([1.0, 7.0]))
-    assert figure1c._prices(None)[0].tolist() == [1.0, 7.0]
-
-    def missing(folder):
-        raise DatasetError("not here")
-
-    monkeypatch.setattr(figure1c, "load_yahoo_costs", missing)
-    assert "equally often" in figure1c._prices(None)[1]

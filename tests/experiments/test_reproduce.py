@@ -159,3 +159,13 @@ def test_the_command_in_a_process_of_its_own(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "A typical feature" in done.stdout
     assert (tmp_path / "results" / "table1" / "figure.png").exists()
+
+
+def test_scikit_image_is_missing(monkeypatch, capfd, tmp_path):
+    monkeypatch.setitem(sys.modules, "skimage", None)
+    words = ["budgetprune", "reproduce", "figure1d", "--quick", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 1
+    assert "descriptors need scikit-image: pip install 'budgetprune[reproduce]'" in capfd.readouterr().err

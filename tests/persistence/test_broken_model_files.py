@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 
@@ -11,7 +10,6 @@ import pytest
 
 from budgetprune import InvalidInputError
 from budgetprune.persistence import VERSION, container
-from budgetprune.persistence.strict_json import read_json
 
 from .fuzz_model_file import fuzz
 from .model_files import load_model
@@ -148,35 +146,6 @@ def test_truth_values_and_characters(saved):
             parts.arrays[parts.index("forest.classes")].view(np.uint32)[0] = number
 
         check_refused(saved, changed(no_character), "characters that do not exist")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (b'{"a": NaN}', "NaN"),
-        (b'{"a": -Infinity}', "Infinity"),
-        (b'{"a": 1e999}', "64-bit float"),
-        (b'{"a": 1, "a": 2}', "occurs twice"),
-        (b"[" * 100_000, "nested"),
-        (b'{"a":' * 9 + b"1" + b"}" * 9, "nested"),
-        (b"1" * 5000, "64 bits"),
-        (b"18446744073709551616", "64 bits"),
-        (b"0." + b"1" * 5000, "64-bit float"),
-        (b'"\\ud800"', "surrogates"),
-        (b'"\xff"', "UTF-8"),
-        (b"\xef\xbb\xbf{}", "BOM"),
-        (b"", "Expecting value"),
-        (b"{} {}", "Extra data"),
-    ],
-)
-def test_strict_json(text, words):
-    with pytest.raises(InvalidInputError, match=words):
-        read_json(text)
-
-
-def test_brackets_in_text_are_no_nests():
-    for text in ("[" * 50, '"[[[[[[[[[[', "\\[[[[[[[[[", "\\\\[[[[[[[[[[["):
-        assert read_json(json.dumps({text: [text]}).encode()) == {text: [text]}
 
 
 def test_a_long_header_is_not_read(saved, monkeypatch):

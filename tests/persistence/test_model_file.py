@@ -127,7 +127,7 @@ def test_odd_names_and_categories(model, tmp_path):
 # --- Golden files -------------------------------------------------------------------------------------------
 
 
-# What staged models answer is in tests/staged/test_file.py, and paths are in tests/path/test_section.py.
+# What staged models answer is in tests/staged/test_section.py, and paths are in tests/path/test_section.py.
 PLAIN = [file for file in GOLDEN if not file.stem.startswith(("staged", "path"))]
 
 

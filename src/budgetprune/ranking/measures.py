@@ -39,16 +39,21 @@ def average_precision_at(
 
     Parameters
     ----------
-    y_true : (n_rows,) relevance of each document, in numbers
-    y_score : (n_rows,) scores of the documents, the highest is ranked first; equal scores come in random
-    order
-    qid : (n_rows,) query of each document, as numbers or text; rows of a query need not be neighbours
-    k : number of ranks that count
-    relevant : least relevance that counts as relevant
-    empty : value of a query without a relevant document. ``"skip"`` leaves it out, since all rankings
-        of it are equally good; a number between 0 and 1 stands in for its AP@k (LightGBM and XGBoost
-        take 1, which flatters)
-    sample_weight : (n_rows,) weight of each row's query, the same in all rows of a query
+    y_true : array of shape (n_rows,)
+        Relevance of each document.
+    y_score : array of shape (n_rows,)
+        Scores of the documents; the highest is ranked first, equal ones in random order.
+    qid : array of shape (n_rows,)
+        Query of each document, as numbers or text; rows of a query need not be neighbours.
+    k : int, default=5
+        Number of ranks that count.
+    relevant : float, default=1
+        Smallest relevance that counts as relevant.
+    empty : "skip" or float in [0, 1], default="skip"
+        Value of a query without a relevant document. ``"skip"`` leaves it out, since all rankings of it
+        are equally good. LightGBM and XGBoost use 1, which makes the mean larger.
+    sample_weight : array of shape (n_rows,), optional
+        Weight of each row's query, the same in all rows of a query.
     """
     k, relevant, empty = check_k(k), check_relevant(relevant), check_empty(empty)
     documents = Documents.read(y_true, y_score, qid, sample_weight)
@@ -76,17 +81,21 @@ def ndcg_at(
 
     Parameters
     ----------
-    y_true : (n_rows,) relevance of each document, numbers that are not negative
-    y_score : (n_rows,) scores of the documents, the highest is ranked first; equal scores come in random
-    order
-    qid : (n_rows,) query of each document, as numbers or text; rows of a query need not be neighbours
-    k : number of ranks that count
-    gain : ``"exponential"`` for 2**relevance - 1, as is usual for graded relevance, ``"linear"`` for the
-        relevance itself
-    empty : value of a query in which no document has a gain. ``"skip"`` leaves it out, since all rankings of
-        it are equally good; a number between 0 and 1 stands in for its NDCG@k (scikit-learn takes 0; LightGBM
-        and XGBoost take 1, which flatters)
-    sample_weight : (n_rows,) weight of each row's query, the same in all rows of a query
+    y_true : array of shape (n_rows,)
+        Relevance of each document, not negative.
+    y_score : array of shape (n_rows,)
+        Scores of the documents; the highest is ranked first, equal ones in random order.
+    qid : array of shape (n_rows,)
+        Query of each document, as numbers or text; rows of a query need not be neighbours.
+    k : int, default=10
+        Number of ranks that count.
+    gain : {'exponential', 'linear'}
+        ``"exponential"``: ``2**relevance - 1``, usual for graded relevance; ``"linear"``: the relevance.
+    empty : "skip" or float in [0, 1], default="skip"
+        Value of a query in which no document has a gain. ``"skip"`` leaves it out, since all rankings of it
+        are equally good. scikit-learn uses 0; LightGBM and XGBoost use 1, which makes the mean larger.
+    sample_weight : array of shape (n_rows,), optional
+        Weight of each row's query, the same in all rows of a query.
     """
     k, gain, empty = check_k(k), check_gain(gain), check_empty(empty)
     documents = Documents.read(y_true, y_score, qid, sample_weight)

@@ -1,0 +1,182 @@
+"""``budgetprune report``: a page, or the same as JSON; one line for what is wrong, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from budgetprune import BudgetPredictor, cli
+from budgetprune.report import to_json
+
+from ..report.models import case, summary_of
+
+pytest.importorskip("plotly")
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    for name, target in (("categories", "verdict"), ("diabetes", "progression")):
+        found = case(name)
+        found.model.save(folder / f"{name}.budgetprune")
+        found.X.assign(**{target: found.y}).to_csv(folder / f"{name}.csv", index=False)
+    case("boosted").predictor.save(folder / "alone.budgetprune")
+    staged = case("three classes")
+    staged.model.save(folder / "staged.budgetprune")
+    staged.X.assign(diagnosis=staged.y).to_csv(folder / "staged.csv", index=False)
+    return folder
+
+
+def run(monkeypatch, capfd, *words):
+    """Call `main` as the console script does."""
+    monkeypatch.setattr(sys, "argv", ["budgetprune", "report", *map(str, words)])
+    status = 0
+    try:
+        cli.main()
+    except SystemExit as end:
+        status = end.code or 0
+    said = capfd.readouterr()
+    return status, said.out, said.err
+
+
+def test_a_page(monkeypatch, capfd, files, tmp_path):
+    words = [files / "categories.budgetprune", "--data", files / "categories.csv"]
+    status, out, err = run(monkeypatch, capfd, *words, "--out", tmp_path / "page.html", "--unit", "EUR")
+    assert status == 0, err
+    assert "Your model pays" in out
+    assert "page.html" in out
+    assert "measuring all points" in err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Predicting verdict on a budget" in page
+    assert "EUR per prediction" in page
+
+
+def test_the_default_page_is_here(monkeypatch, capfd, files, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    words = [
+        files / "diabetes.budgetprune",
+        "--data",
+        files / "diabetes.csv",
+        "--title",
+        "Sugar <3",
+        "--quiet",
+    ]
+    assert run(monkeypatch, capfd, *words) == (0, "", "")
+    assert "Sugar &lt;3" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["categories", "diabetes"])
+def test_json(monkeypatch, capfd, files, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    words = [files / f"{name}.budgetprune", "--data", files / f"{name}.csv", "--json"]
+    status, out, err = run(monkeypatch, capfd, *words)
+    assert status == 0, err
+    expected = to_json(summary_of(name))
+    assert json.loads(out) == json.loads(json.dumps(expected))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_of_a_staged_model(monkeypatch, capfd, files, tmp_path):
+    words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--unit", "EUR"]
+    status, out, err = run(monkeypatch, capfd, *words, "--out", tmp_path / "page.html")
+    assert status == 0, err
+    assert "Your model costs" in out
+    assert "measuring all points of the curve on 240 rows" in err
+    assert "Where do rows stop?" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_json_of_a_staged_model(monkeypatch, capfd, files):
+    words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--json", "--quiet"]
+    status, out, err = run(monkeypatch, capfd, *words)
+    assert (status, err) == (0, "")
+    expected = to_json(summary_of("three classes"))
+    assert json.loads(out) == json.loads(json.dumps(expected))
+    status, out, _ = run(monkeypatch, capfd, *words, "--stories", "0", "--rows", "30")
+    assert (status, json.loads(out)["stories"], json.loads(out)["n_point_rows"]) == (0, [], 30)
+
+
+def test_a_command_of_the_page_gives_its_point(monkeypatch, capfd, files, tmp_path):
+    words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--json", "--quiet"]
+    told = json.loads(run(monkeypatch, capfd, *words)[1])
+    for number, point in enumerate(told["points"]):
+        if point["budget"] is None:
+            continue
+        command = point["decided"]["words"]["command"].split()
+        other = {"MODEL": str(files / "staged.budgetprune"), "OTHER": str(tmp_path / "other")}
+        monkeypatch.setattr(sys, "argv", [other.get(word, word) for word in command])
+        with pytest.raises(SystemExit, match=r"^0$"):
+            cli.main()
+        assert BudgetPredictor.load(tmp_path / "other").model.point == number
+    assert sum(point["budget"] is not None for point in told["points"]) >= 3
+
+
+def test_other_wishes(monkeypatch, capfd, files):
+    words = [files / "categories.budgetprune", "--data", files / "categories.csv", "--json", "--quiet"]
+    status, out, err = run(monkeypatch, capfd, *words, "--stories", "0", "--rows", "30", "--seed", "3")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert told["stories"] == []
+    assert told["n_path_rows"] == 30
+
+
+def test_labels_that_the_model_does_not_know(monkeypatch, capfd, files, tmp_path):
+    found = case("categories")
+    y = np.array(found.y, dtype=object)
+    y[:2] = "lend"
+    found.X.assign(verdict=y).to_csv(tmp_path / "rows.csv", index=False)
+    words = [files / "categories.budgetprune", "--data", tmp_path / "rows.csv", "--json", "--quiet"]
+    status, out, err = run(monkeypatch, capfd, *words)
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert told["classes"][-1] == "unknown to the model"
+    assert sum(told["points"][0]["full"]["confusion"][-1]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nothing.budgetprune", "--data", "diabetes.csv"], "nothing.budgetprune"),
+        (["diabetes.csv", "--data", "diabetes.csv"], "no model that budgetprune saved"),
+        (["diabetes.budgetprune", "--data", "nothing.csv"], "nothing.csv"),
+        (["diabetes.budgetprune"], "--data"),
+        (["diabetes.budgetprune", "--data", "categories.csv"], "the target 'progression' is no column"),
+        (
+            ["diabetes.budgetprune", "--data", "diabetes.csv", "--target", "gain"],
+            "the target 'gain' is no column",
+        ),
+        (
+            ["diabetes.budgetprune", "--data", "diabetes.csv", "--out", "no/page.html"],
+            "there is no folder no",
+        ),
+        (["diabetes.budgetprune", "--data", "diabetes.csv", "--out", "."], "is a folder"),
+        (["diabetes.budgetprune", "--data", "diabetes.csv", "--stories", "9"], "--stories"),
+        (["alone.budgetprune", "--data", "diabetes.csv"], "no path with it"),
+        (["staged.budgetprune", "--data", "diabetes.csv"], "the target 'diagnosis' is no column"),
+        (["staged.budgetprune", "--data", "diabetes.csv", "--target", "sex"], "lacks|never one of"),
+        (["categories.budgetprune", "--data", "diabetes.csv", "--target", "sex"], "lacks|never one of"),
+    ],
+)
+def test_refusals(monkeypatch, capfd, files, words, message):
+    monkeypatch.chdir(files)
+    before = sorted(files.iterdir())
+    status, out, err = run(monkeypatch, capfd, *words)
+    assert status == 2
+    assert out == ""
+    line = err.splitlines()[-1]
+    assert re.fullmatch(rf"budgetprune: error: .*({message}).*", line), err
+    assert "Traceback" not in err
+    assert sorted(files.iterdir()) == before
+
+
+@pytest.mark.parametrize("package", ["jinja2", "plotly"])
+def test_an_extra_that_is_not_installed(monkeypatch, capfd, files, package):
+    monkeypatch.setitem(sys.modules, package, None)  # importing it fails now
+    words = [files / "diabetes.budgetprune", "--data", files / "diabetes.csv"]
+    status, _, err = run(monkeypatch, capfd, *words)
+    assert status == 1
+    assert f"{package} is not installed; run: pip install 'budgetprune[report]'" in err

@@ -1,0 +1,93 @@
+"""The command line: one line and a status for what goes wrong, never a traceback."""
+
+from __future__ import annotations
+
+import re
+import socket
+import sys
+
+import pytest
+
+from budgetprune import __version__, cli
+
+from ..service.models import GOLDEN
+
+MODEL = str(GOLDEN / "averaged-1.budgetprune")
+
+
+def run(monkeypatch, capfd, *words):
+    """Call `main` as the console script does."""
+    monkeypatch.setattr(sys, "argv", ["budgetprune", *words])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    said = capfd.readouterr()
+    return end.value.code, said.out, said.err
+
+
+def check_failure(found, words, expected=1):
+    status, out, err = found
+    assert status == expected
+    assert out == ""
+    assert re.fullmatch(rf"budgetprune: error: .*{words}.*\n", err), err
+
+
+def test_version(monkeypatch, capfd):
+    assert run(monkeypatch, capfd, "--version") == (0, f"budgetprune {__version__}\n", "")
+
+
+def test_models_that_cannot_be_loaded(monkeypatch, capfd, tmp_path):
+    (tmp_path / "text").write_text("hello")
+    for name, words in (
+        ("nothing", "cannot be served: .*nothing"),
+        ("", "cannot be served: .*directory"),
+        ("text", "no model that budgetprune saved"),
+    ):
+        check_failure(run(monkeypatch, capfd, "serve", str(tmp_path / name)), words, 2)
+
+
+def test_a_port_that_is_taken(monkeypatch, capfd):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        found = run(monkeypatch, capfd, "serve", MODEL, "--port", str(port))
+    check_failure(found, f"cannot listen at 127.0.0.1, port {port}: .*in use")
+
+
+def test_a_host_that_is_none(monkeypatch, capfd):
+    for host in ("256.0.0.1.invalid", "a" * 100):
+        check_failure(run(monkeypatch, capfd, "serve", MODEL, "--host", host), f"cannot listen at {host}")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        (
+            "--allowed-hosts",
+            "api.example,http://api.example",
+            "allowed hosts: 'http://api.example' is not a host",
+        ),
+        ("--body-timeout", "inf", "body_timeout must be seconds, finite and above 0, not inf"),
+    ],
+)
+def test_options_that_are_wrong(monkeypatch, capfd, option, value, words):
+    check_failure(run(monkeypatch, capfd, "serve", MODEL, option, value), words, 2)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"), [("typer", "cli"), ("fastapi", "serve"), ("uvicorn", "serve"), ("orjson", "serve")]
+)
+def test_an_extra_that_is_not_installed(monkeypatch, capfd, package, extra):
+    ours = ("budgetprune.commands.serve", "budgetprune.commands.app", "budgetprune.service")
+    for name in [name for name in sys.modules if name.startswith(ours)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)  # importing it fails now
+    found = run(monkeypatch, capfd, "serve", MODEL)
+    check_failure(found, rf"{package} is not installed; run: pip install 'budgetprune\[{extra}\]'")
+
+
+@pytest.mark.parametrize(
+    "words", [["serve"], ["bake"], ["serve", MODEL, "--port", "70000"], ["serve", MODEL, "--max-batch", "0"]]
+)
+def test_usage(monkeypatch, capfd, words):
+    status, out, err = run(monkeypatch, capfd, *words)
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"budgetprune: error: .*; see: budgetprune( serve)? --help\n", err), err
