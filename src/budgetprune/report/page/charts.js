@@ -23,6 +23,15 @@ function chartLayout(name, more) {
   return layout;
 }
 
+// Layout of the curve of score against cost.
+function curveLayout(ranges, shapes, annotations) {
+  return chartLayout("curve", {
+    shapes, annotations,
+    xaxis: { title: { text: literal(`average cost of a prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: ranges[0] },
+    yaxis: { title: { text: narrow() ? "" : S.score_name }, ticksuffix: isAccuracy ? " %" : "", range: ranges[1] },
+  });
+}
+
 function label(text, x, y, more = {}) {
   const { color = colour("ink"), ...rest } = more;
   return {

@@ -44,11 +44,7 @@ function drawCurve(state) {
   }
   Plotly.react(
     "curve", data,
-    chartLayout("curve", {
-      shapes, annotations: nameCurve(ranges, curve, expected, fixed, own, now),
-      xaxis: { title: { text: literal(`average cost of a prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: ranges[0] },
-      yaxis: { title: { text: narrow() ? "" : S.score_name }, ticksuffix: isAccuracy ? " %" : "", range: ranges[1] },
-    }),
+    curveLayout(ranges, shapes, nameCurve(ranges, curve, expected, fixed, own, now)),
     chartConfig,
   );
 }
