@@ -41,8 +41,8 @@ def cross_fitted_margins(
     """Compute margins that are cross-fitted on training rows.
 
     A model's margins on its own training rows are too large, and a forest trained on them would overfit. So
-    the margins of a training row are from a model that was trained without its fold; those of other rows are from a model
-    trained on all training rows.
+    the margins of a training row are from a model that was trained without its fold; those of other rows are
+    from a model trained on all training rows.
 
     Parameters
     ----------
