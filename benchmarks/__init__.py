@@ -1,1 +1,1 @@
-"""How fast and how small: ratios against peers that are measured in the same run."""
+"""Benchmarks of time and memory: ratios against peers that are measured in the same run."""

@@ -1,4 +1,4 @@
-"""Measure budgetprune against its peers, print one table, and keep the figures as JSON."""
+"""Measure budgetprune against its peers, print one table, and save the results as JSON."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("output/bench.json"), help="JSON file (%(default)s)")
     parser.add_argument(
-        "--repeats", type=int, default=5, help="of what is short; medians count (%(default)s)"
+        "--repeats",
+        type=int,
+        default=5,
+        help="repeats of short measurements, of which the median is reported (%(default)s)",
     )
     parser.add_argument("--only", nargs="+", choices=ROWS, metavar="ROW", help=f"some of: {', '.join(ROWS)}")
-    parser.add_argument("--quick", action="store_true", help="at 1/20 of the rows: does everything run?")
+    parser.add_argument("--quick", action="store_true", help="smoke test with 1/20 of the rows")
     parser.add_argument("--large", action="store_true", help="the large setting instead; takes long")
     parser.epilog = f"Real MiniBooNE and Covertype are measured too if the folder {DATA} names has them."
     options = parser.parse_args(arguments)
@@ -50,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def standard(names: list[str], repeats: int, quick: bool) -> list[Section]:
-    """Measure the rows on every setting at hand."""
+    """Measure the rows of the table on every available setting."""
     found = list(settings())
     warm_up()
     return [_measure(setting, names, repeats, quick) for setting in found]

@@ -1,4 +1,4 @@
-"""Rows about prediction: how fast it is, and what deciding early saves."""
+"""Rows of the table about prediction: its speed, and the cost saved by deciding early."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Full cost of the pruned forest, and the share of the cost that should be saved, with or without pruning.
 BARS = {"MiniBooNE": (24.0, 38.0), "Covertype": (14.0, 31.0)}
 BOOSTED_BAR = {"MiniBooNE": 42.0}
-# One call takes microseconds: so many are timed, and the fastest counts on both sides.
+# One call takes microseconds, so many are timed; the fastest is used for both sides.
 CALLS = 200
 ROUNDS = 7
 
@@ -49,7 +49,7 @@ def prediction(bench: Bench) -> Iterator[Row]:
     with stage("single rows"):
         one = _fastest(partial(predictor.decide, values[0]))
         theirs = _fastest(partial(alone.predict, X[:1]))
-        # Other rows take other ways through the trees: the caches and the branch predictor are cold.
+        # Different rows take different paths through the trees, so caches and the branch predictor are cold.
         each, _ = seconds(lambda: [predictor.decide(some) for some in values])
         theirs_each, _ = seconds(lambda: [alone.predict(X[i : i + 1]) for i in range(len(values))])
     model.set_params(n_jobs=2)
@@ -60,7 +60,7 @@ def prediction(bench: Bench) -> Iterator[Row]:
 
 
 def early(bench: Bench) -> Iterator[Row]:
-    """What deciding early saves at identical labels, on rows that nobody has seen, in each order."""
+    """Cost saved by deciding early with identical labels, on test rows, for each order."""
     name, X = bench.grown.name, bench.grown.X_test
     budget, bar = BARS.get(name, (None, None))
     yield from _saved("forest", bench.forest, X, bar)

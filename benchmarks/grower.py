@@ -1,4 +1,4 @@
-"""How fast forests grow that know prices, against scikit-learn's: ``python -m benchmarks.grower``."""
+"""Training time of cost-aware forests, relative to scikit-learn's: ``python -m benchmarks.grower``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BAR = 3.0
 
 
 def measure(name: str, rows: Rows) -> Section:
-    """Grow the same forest both ways: as many trees, entropy, all features at every node, unit costs."""
+    """Grow equal forests with both: number of trees, entropy, all features at every node, unit costs."""
     X, y = rows
     with stage("compiling"):
         BudgetRF(2, impurity="entropy", rule="expected", random_state=0).fit(X[:200], y[:200])
@@ -42,7 +42,7 @@ def measure(name: str, rows: Rows) -> Section:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure on the real rows if they are there, else on made ones of the same shape."""
+    """Measure on the real data if available, else on generated data of the same shape."""
     quick = "--quick" in (sys.argv[1:] if arguments is None else arguments)
     try:
         found = {setting.name: setting for setting in settings()}

@@ -1,7 +1,7 @@
-"""The large setting, "Yahoo shape": do hundreds of millions of incidences fit into memory?
+"""The large setting, "Yahoo shape": time and memory with hundreds of millions of incidences.
 
-Stages run one after the other in processes of their own, so that the solver's memory is the solver's alone.
-Imports nothing of the peer's.
+Stages run one after the other in separate processes, so that the solver's memory is measured alone. Imports
+nothing of the peer.
 """
 
 from __future__ import annotations

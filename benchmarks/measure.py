@@ -1,6 +1,6 @@
-"""Clocks and scales: how long something takes, and how much memory a fresh process needs for it.
+"""Measurement of time, and of memory in a fresh process.
 
-Imports next to nothing, because fresh processes start here and their memory is what is measured.
+Imports very little, because fresh processes start here and their memory is measured.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 ROOT = Path(__file__).resolve().parents[1]
 MB = 1e6
-# Repeats end early once they have taken this long together: what is slow needs no median.
+# Repeats end once they have taken this many seconds in total: slow calls need no median.
 PATIENCE = 30.0
 
 
@@ -32,7 +32,7 @@ class BenchmarkError(Exception):
 
 @contextmanager
 def stage(what: str) -> Iterator[None]:
-    """Say on a line of its own what is being done, and how long it took."""
+    """Print what is being done and how long it took."""
     print(f"  {what} ...", end="", file=sys.stderr, flush=True)
     start = perf_counter()
     try:
@@ -61,7 +61,7 @@ def median_seconds(run: Callable[[], Result], repeats: int) -> tuple[float, Resu
 
 
 def seconds_in_turns(runs: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median seconds of each; they take turns, so that a busy moment of the machine hits all of them."""
+    """Median seconds of each; calls alternate, so that other load on the machine affects all alike."""
     found: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
@@ -70,19 +70,19 @@ def seconds_in_turns(runs: Mapping[str, Callable[[], Any]], rounds: int) -> dict
 
 
 def times(own: float, peer: float) -> str:
-    """Two times, to be read."""
+    """Format two times."""
     return f"{time_in_words(own)} / {time_in_words(peer)}"
 
 
 def time_in_words(elapsed: float) -> str:
-    """A time, to be read."""
+    """Format a time."""
     unit, factor = ("s", 1.0) if elapsed >= 1 else ("ms", 1e3) if elapsed >= 1e-3 else ("µs", 1e6)
     return f"{factor * elapsed:.3g} {unit}"
 
 
 @contextmanager
 def busy_cores(n: int) -> Iterator[None]:
-    """Keep some cores busy with processes that do nothing useful."""
+    """Keep some cores busy with idle loops."""
     spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
     try:
         yield
@@ -97,7 +97,7 @@ def busy_cores(n: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a fresh process returned, and what it needed, in bytes.
+    """Result of a fresh process, and its memory in bytes.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Finished:
 
 def peak_bytes() -> float:
     """Largest resident size of this process so far."""
-    # A process inherits `ru_maxrss` from the one that started it; the high-water mark starts anew.
+    # `ru_maxrss` is inherited from the parent process; the high-water mark is not.
     return _from_status("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
 
 

@@ -1,4 +1,4 @@
-"""Our side, as a process of its own runs it. Imports nothing of the peer's."""
+"""Our side of a memory measurement, run in a separate process. Imports nothing of the peer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The peer: OR-tools' maximum flow on the graph that our own solver uses.
 
-Imports nothing of ours, so that its process holds what OR-tools needs and no more.
+Imports nothing of ours, so that its process uses only the memory of OR-tools.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["FlowGraph", "build_flow", "solve_file", "solve_flow"]
 
 
 def solve_file(file: str | os.PathLike[str], lam: float) -> float:
-    """Solve one lambda of a stored graph: all that the peer's own process does."""
+    """Solve one lambda of a stored graph; runs in the peer's process."""
     with np.load(file) as stored:
         flow = build_flow(FlowGraph(**stored), lam)
     return solve_flow(*flow)

@@ -1,4 +1,4 @@
-"""What was measured, as data; the table and the JSON file both come from it."""
+"""Results of a benchmark run as data, from which the table and the JSON file are made."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """All that a run found, and where."""
+    """Results of a run, with the machine and versions."""
 
     sections: list[Section]
     quick: bool
@@ -74,7 +74,7 @@ class Report:
         return cls(sections, quick, date, machine(), versions(PACKAGES))
 
     def save(self, file: Path) -> None:
-        """Write everything as JSON, all at once or not at all."""
+        """Write everything as JSON, atomically."""
         file.parent.mkdir(parents=True, exist_ok=True)
         content = asdict(self)
         for section, stored in zip(self.sections, content["sections"], strict=True):
@@ -84,7 +84,7 @@ class Report:
             handle.write(json.dumps(content, indent=2).encode() + b"\n")
 
     def table(self) -> str:
-        """Set everything in one table."""
+        """Format everything as one table."""
         head = ("what", "measured", "bar", "", "figures")
         body = [_cells(row) for section in self.sections for row in section.rows]
         widths = [max(len(line[k]) for line in (head, *body)) for k in range(len(head))]

@@ -1,4 +1,4 @@
-"""The rows of the table: what is compared with what, and the bar that it should stay below."""
+"""Rows of the table: the compared quantities and the limit of each ratio."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from budgetprune.solvers.parametric.graph import build_closure
 
 
 class Bench:
-    """One forest and all that is measured on it; what several rows need is measured once."""
+    """One forest and the measurements on it; measurements that several rows need are cached."""
 
     def __init__(self, grown: Grown, repeats: int) -> None:
         self.grown, self.repeats = grown, repeats
@@ -53,7 +53,7 @@ class Bench:
         )
 
     def time(self, what: str, run: Callable[[], Any]) -> float:
-        """Time a few calls of something short, and say so."""
+        """Time a few calls of a short function, and print it."""
         with stage(what):
             return median_seconds(run, self.repeats)[0]
 
@@ -88,7 +88,7 @@ class Bench:
 
     @cached_property
     def peer_seconds(self) -> dict[float, float]:
-        """OR-tools' time for some lambdas, among which the hardest is looked for.
+        """OR-tools' time for some lambdas, chosen to include the hardest.
 
         They are at and around the breakpoint that drops the most splits, and where a quarter, half and three
         quarters of the cost are left.
@@ -117,7 +117,7 @@ class Bench:
 
 
 def warm_up() -> None:
-    """Compile everything on a tiny problem, so that no row waits for the compiler."""
+    """Compile everything on a tiny problem, so that no measurement includes compilation."""
     X = np.random.default_rng(0).normal(size=(200, 4)).astype(np.float32)
     model = RandomForestClassifier(2, max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1])
     with stage("compiling"):
@@ -170,9 +170,9 @@ def primal_dual(bench: Bench) -> Iterator[Row]:
 
 
 def _iteration_seconds(bench: Bench, lam: float, few: int = 2, many: int = 12) -> float:
-    """Time a few iterations and many: the difference is without what is done only once.
+    """Time a few iterations and many; the difference excludes the setup.
 
-    If the clock is so noisy that there is none, the average over all iterations will do: it is larger.
+    If the clock is so noisy that the difference is not positive, use the larger average over all iterations.
     """
 
     def run(n: int) -> tuple[float, int]:
@@ -186,7 +186,7 @@ def _iteration_seconds(bench: Bench, lam: float, few: int = 2, many: int = 12) -
 
 
 def _primal_dual(problem: PruningProblem, lam: float, **options: Any) -> Pruning:
-    """Solve, without complaints about a gap that is reported anyway."""
+    """Solve without the warning about the gap, which is reported anyway."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return problem.solve(lam, solver="primal-dual", **options)

@@ -1,4 +1,4 @@
-"""Measure the service: decisions per second over loopback, against the same server doing nothing.
+"""Measure the service: decisions per second over loopback, relative to empty requests.
 
 Run ``python -m benchmarks.service``. The server is ``budgetprune serve`` in a process of its own; this
 process drives it over a few connections that stay open, one request at a time on each. The peer is
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def prepare(model: Path, n_trees: int) -> dict[str, list[bytes]]:
-    """Save a forest, and write down what will be asked about rows that it has not seen."""
+    """Save a forest, and prepare the requests about test rows."""
     X, y = rows_of_miniboone()
     forest = RandomForestClassifier(n_trees, criterion="entropy", max_features=None, random_state=0, n_jobs=2)
     predictor = BudgetPredictor(Forest.from_model(forest.fit(X[N_ASKED:], y[N_ASKED:])))
@@ -79,7 +79,7 @@ def prepare(model: Path, n_trees: int) -> dict[str, list[bytes]]:
 
 
 def rows_of_miniboone() -> Rows:
-    """Rows of MiniBooNE where it is at hand, made ones of its shape elsewhere."""
+    """Rows of MiniBooNE if available, else generated rows of the same shape."""
     found = {setting.name: setting for setting in settings()}
     setting = found.get("MiniBooNE", found["MiniBooNE shape"])
     X, y = setting.load()
@@ -88,7 +88,7 @@ def rows_of_miniboone() -> Rows:
 
 
 def measure(port: int, requests: dict[str, list[bytes]], options: argparse.Namespace) -> dict[str, float]:
-    """Requests per second of each kind; kinds take turns, so that a busy moment hits all of them."""
+    """Requests per second of each kind; kinds alternate, so that other load affects all alike."""
     found: dict[str, list[float]] = {kind: [] for kind in requests}
     with ExitStack() as stack:
         connections = [
@@ -120,7 +120,7 @@ def drive(connections: list[socket.socket], requests: list[bytes], n: int) -> fl
 
 
 def report(rates: dict[str, float]) -> list[Row]:
-    """The ratio that has a bar, and what is behind it."""
+    """The ratio with a limit, and the numbers behind it."""
     per_second = ", ".join(f"{kind} {rate:,.0f}" for kind, rate in rates.items())
     return [
         Row(

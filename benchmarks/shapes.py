@@ -1,4 +1,4 @@
-"""Settings: forests on made data of a known shape, and on the real data if it is there."""
+"""Settings: forests on generated data of a known shape, and on real data if available."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A forest, rows whose costs are counted, how long training took, its rows, and rows nobody has seen."""
+    """A trained forest, its training time, and the training, validation and test rows."""
 
     name: str
     model: RandomForestClassifier
@@ -61,7 +61,7 @@ class Grown:
 
 
 def settings() -> Iterator[Setting]:
-    """List what can be run: the shape of MiniBooNE always, real data sets where they are found."""
+    """List the available settings: the shape of MiniBooNE, and real data sets if found."""
     yield Setting("MiniBooNE shape", _miniboone_shape, 45_522, 19_509)
     for name, file, n_train, n_val in (
         ("MiniBooNE", "miniboone.npz", 25_500, 11_000),
@@ -98,7 +98,7 @@ def _miniboone_shape() -> Rows:
 
 
 def _shuffled(file: Path) -> Rows:
-    """Read rows, and undo whatever order they were stored in."""
+    """Read rows and shuffle them."""
     with np.load(file, allow_pickle=False) as stored:
         X, y = stored["X"], stored["y"]
     order = np.random.default_rng(0).permutation(len(y))

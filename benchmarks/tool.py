@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def table(n_rows: int, n_columns: int, seed: int = 0) -> pd.DataFrame:
-    """Rows as people have them: some columns tell much, most a little, and some nothing; two hold text."""
+    """Generate realistic rows: columns of high, low and no information; two columns hold text."""
     rng = np.random.default_rng(seed)
     n_numbers = n_columns - 3
     X = rng.normal(size=(n_rows, n_numbers))
@@ -111,7 +111,7 @@ def measure(folder: Path, options: Any) -> list[Row]:
         Row("plain", "the plain forest on all rows", plain, unit="s"),
         Row("fit", "budgetprune fit", ours, unit="s", note=f"{scores[0]}; the full forest: {scores[1]}"),
         Row("ratio", "budgetprune fit / the plain forest", ours / plain, bar=BAR),
-        # On a machine that others use as well, this says more.
+        # On a shared machine, processor time is more informative.
         Row(
             "busy", "the same, in processor time", busy / peer_busy, note=f"{busy:.0f} s / {peer_busy:.0f} s"
         ),
@@ -126,7 +126,7 @@ def processor_seconds(whose: int) -> float:
 
 
 def fit(data: Path, folder: Path, words: Sequence[str]) -> Any:
-    """Run the tool in a process of its own, and return what it says."""
+    """Run the tool in a separate process, and return its JSON output."""
     command = [sys.executable, "-m", "budgetprune", "fit", str(data), "--target", "ill", "--json", *words]
     command += ["--model", "random-forest"]
     done = subprocess.run(

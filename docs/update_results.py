@@ -1,6 +1,6 @@
 """Put figures and tables of `budgetprune reproduce` into docs/results.md: ``python docs/update_results.py``.
 
-The page's own words stay; between ``<!-- NAME -->`` and ``<!-- /NAME -->`` everything is written anew from
+Other text stays; between ``<!-- NAME -->`` and ``<!-- /NAME -->`` everything is written anew from
 the folder ``output/NAME``, if it is there.
 """
 
@@ -17,7 +17,7 @@ OUTPUT = HERE.parent / "output"
 
 
 def main() -> None:
-    """Update what there are results for."""
+    """Update the sections that have results."""
     page = PAGE.read_text()
     for name in re.findall(r"<!-- ([a-z0-9-]+) -->", page):
         if (OUTPUT / name / "result.json").exists():

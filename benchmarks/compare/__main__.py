@@ -20,7 +20,7 @@ from budgetprune.utils.files import written_atomically
 from budgetprune.utils.threads import let_idle_threads_sleep
 
 Result = dict[str, Any]
-# Whose costs are compared at equal accuracy: a rival, and a method.
+# Pairs of methods whose costs are compared at equal accuracy: a reference, and a method.
 RATIOS = [
     ("LightGBM, tuned CEGB", method)
     for method in ("ours on LightGBM", "ours, decided early", "ours, decided, slack", "staged", "cascade")
@@ -35,7 +35,7 @@ SHARES = (0.5, 0.7, 0.8, 0.9, 0.95)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is not in the result file yet, and print the table."""
+    """Run the comparisons that the result file lacks, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__)
     parser.add_argument("--seeds", type=int, default=5, help="repetitions (default 5)")
     parser.add_argument("--out", type=Path, default=Path("output/compare.json"), help="results; resumed")
@@ -143,7 +143,7 @@ def table(data: DataSet, results: list[Result]) -> str:
 def cost_at(
     results: list[Result], method: str, seed: int, accuracy: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """What a method pays for accuracies, interpolated between its points; NaN where it does not get there."""
+    """Cost of a method at given accuracies, interpolated between its points; NaN if not reached."""
     points = np.array(
         [
             (result["accuracy"], result["cost"])
@@ -154,7 +154,7 @@ def cost_at(
     if not points.size:
         return np.full(accuracy.size, np.nan)
     reached, cost = points[np.lexsort((-points[:, 0], points[:, 1]))].T
-    # What is more expensive but no better than something cheaper is left out.
+    # Leave out points that are no better than a cheaper one.
     is_best = reached > np.append(-np.inf, np.maximum.accumulate(reached)[:-1])
     return np.asarray(np.interp(accuracy, reached[is_best], cost[is_best], right=np.nan))
 
@@ -198,7 +198,7 @@ def own_levels(results: list[Result], method: str, seed: int) -> NDArray[np.floa
 
 
 def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.float64]:
-    """What a method pays for each accuracy of a rival, seed by seed, over what the rival pays.
+    """Cost of a method at each accuracy of another one, relative to the cost of that one, by seed.
 
     Between two points of the method the cost is interpolated. An accuracy below all its points costs what its
     cheapest point costs; one above all of them is not reached (NaN).
@@ -209,7 +209,7 @@ def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.fl
             [
                 (result["accuracy"], result["cost"])
                 for result in results
-                # A model that buys nothing has no cost to compare with.
+                # A model that acquires nothing has cost 0, which gives no ratio.
                 if (result["seed"], result["method"]) == (seed, rival) and result["cost"] > 0
             ]
         )

@@ -1,4 +1,4 @@
-"""The data sets, divided anew for each seed: T grows, V chooses, test rows report and nothing else."""
+"""Data sets with a split per seed: T for training, V for selection, test rows for reports only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def stored(file: str) -> Rows:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Where rows come from, how many do what, the budgets of interest (unit costs), and CEGB's grid.
+    """A data set: its rows, the sizes of the splits, the budgets (unit costs), and CEGB's grid.
 
     Costs are compared at the accuracies `levels`; None: at those of the rival itself. Design choices of
     staged models were made on `n_design` rows, which no report uses. `methods` names those that are compared;
@@ -105,7 +105,7 @@ _FILES = (
 
 
 def _scattered() -> Rows:
-    """Forty features, of which twelve tell something and eight are mixtures of these."""
+    """Forty features, of which twelve are informative and eight are mixtures of these."""
     X, y = make_classification(
         14_000,
         40,
@@ -119,7 +119,7 @@ def _scattered() -> Rows:
 
 
 def _sphere() -> Rows:
-    """Ten features of the same use: inside or outside a sphere. There are no easy rows for few features."""
+    """Ten equally informative features: inside or outside a sphere. No row is easy with few features."""
     X, y = make_hastie_10_2(14_000, random_state=0)
     return X.astype(np.float32), (y > 0).astype(np.int64)
 

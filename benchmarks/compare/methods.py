@@ -143,7 +143,7 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
         return cache[split.seed]
 
     def tuned(split: Split, budgets: tuple[float, ...]) -> dict[float, Setting]:
-        """For each budget, what is most accurate on V and costs no more there."""
+        """For each budget, the model that is most accurate on V among those within the budget on V."""
         models, _ = trained(split)
         within = {budget: [each for each in models if each.cost <= budget] for budget in budgets}
         return {
@@ -202,7 +202,7 @@ def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier
 
 
 def _decided_early(split: Split, settings: dict[float, Setting]) -> Iterator[Entry]:
-    """Models for decided costs: a curve that is denser than CEGB's, so that little is left to interpolate."""
+    """Models for decided costs: a denser curve than CEGB's, so that little is interpolated."""
     for budget, setting in settings.items():
         # What CEGB uses for this budget or for the next one, as cross-fitting in V prefers.
         larger = [each for other, each in settings.items() if other > budget][:1]
@@ -227,7 +227,7 @@ def _decided(split: Split, setting: Setting, budget: float) -> BudgetPruneClassi
 
 
 def _with_slack(predictor: BudgetPredictor, split: Split) -> BudgetPredictor:
-    """The same predictor with the largest slack that V hardly notices."""
+    """The same predictor with the largest slack that hardly lowers the accuracy on V."""
     forest, costs = predictor.forest, predictor.costs
     tried = [predictor, *(BudgetPredictor(forest, costs, slack=slack) for slack in SLACKS)]
     accuracy = [Entry(None, each).on(split.val)[1] for each in tried]

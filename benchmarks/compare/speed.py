@@ -1,4 +1,4 @@
-"""How long staged models take to train and to predict, against LightGBM with the same settings."""
+"""Training and prediction time of staged models, relative to LightGBM with the same settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from budgetprune_experiments.split import Split
 
 N_ROWS = 100_000
 N_JOBS = 2
-# Each is timed so often; medians count.
+# Number of repeats; the median is reported.
 REPEATS = 5
 
 

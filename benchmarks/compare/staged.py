@@ -1,4 +1,4 @@
-"""Staged models and the rivals that train models of their own, each over its whole curve."""
+"""Staged models and competing methods that train their own models, each over its whole curve."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def staged_methods() -> dict[str, Method]:
             yield Entry(round(budget, 3), model.with_budget(budget), np.nan, elapsed, str(model.settings_))
 
     def to_the_end(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
-        """All rows stop at the same stage: what the order of the sources and the trees are worth alone."""
+        """All rows stop at the same stage: the value of the order of sources and of the trees alone."""
         model, elapsed = fit(split)
         for k, cost in enumerate(model.model_.paid):
             yield Entry(round(float(cost), 3), _FixedStage(model, k), np.nan, elapsed)
@@ -76,7 +76,7 @@ def _some(costs: Any) -> list[float]:
 
 
 def _settings(split: Split, model: BudgetClassifier) -> list[dict[str, Any]]:
-    """What the staged model has chosen for few features, and for all; rivals report the points of both."""
+    """The staged model's settings for few and for all features; the other methods report points of both."""
     return [
         {
             "num_leaves": settings.n_leaves,

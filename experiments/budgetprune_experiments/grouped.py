@@ -18,8 +18,8 @@ from budgetprune_experiments.experiment import Options, Record
 from budgetprune_experiments.grids import QUICK, BoostingGrid, Grids
 from budgetprune_experiments.split import Split
 
-# Ten classes and a thousand features: a round takes long, and few are enough where margins are features; so
-# do linear models with weaker penalties than these, which divide all training rows anyway.
+# With ten classes and a thousand features, rounds are slow; few are enough, because margins are informative.
+# Linear models with weaker penalties than these are slow too, and separate all training rows anyway.
 _ROUNDS = (2, 5, 10, 20)
 GRIDS = Grids(
     miser=BoostingGrid(

@@ -55,7 +55,7 @@ LINE_STYLES = {
 SECONDS = 60.0
 # A few hundred patients may be too few for large trees.
 GRIDS = Grids(subsets=BoostingGrid((), (7, 31), (10, 20, 50, 100, 200)))
-# The base forest that is best on V, of all that there are.
+# The base forest that is best on V.
 CHOSEN = "V's choice"
 # A source that no method buys for more patients than this is left out of the table.
 RARE = 0.005

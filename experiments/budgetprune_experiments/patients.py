@@ -20,7 +20,7 @@ from budgetprune.selection import LabelledRows, split_rows
 from budgetprune_experiments.experiment import Options
 from budgetprune_experiments.split import Split
 
-# The share of those not in the test who count costs and choose.
+# Share of validation patients among those not in the test.
 VALIDATION = 0.3
 
 

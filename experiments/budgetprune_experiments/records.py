@@ -28,7 +28,7 @@ def undominated(cost: ArrayLike, score: ArrayLike) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class MeanCurve:
-    """Mean and standard deviation over seeds, at common costs; spreads are None with a single seed.
+    """Mean and standard deviation over seeds, at common costs; deviations are None with a single seed.
 
     A single point per seed (an unpruned forest, say) is a curve of one point, and has a spread in cost too.
     """

@@ -1,4 +1,4 @@
-"""How often rows use each feature on their ways through a forest."""
+"""Counts of how often rows test each feature on their paths through a forest."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_a_page(monkeypatch, capfd, files, tmp_path):
     words = [files / "categories.budgetprune", "--data", files / "categories.csv"]
     status, out, err = run(monkeypatch, capfd, *words, "--out", tmp_path / "page.html", "--unit", "EUR")
     assert status == 0, err
-    assert "Your model pays" in out
+    assert "Your model costs" in out
     assert "page.html" in out
     assert "measuring all points" in err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from budgetprune import BudgetPredictor
 from budgetprune.commands.serve import ServeArguments
+from budgetprune.service import ServerOptions
 from budgetprune.service import app as _app
-from budgetprune.service import run
 from budgetprune.service.metrics import MOST_SOURCES
 from budgetprune.service.server import ARRIVING
 from budgetprune.service.turns import TURN
@@ -73,9 +73,8 @@ def test_connections():
     assert f"| `--max-connections` | {MOST_CONNECTIONS} |" in TEXT
     assert f"fewer than {MOST_CONNECTIONS + RESERVE} descriptors" in TEXT
     assert f"of which {RESERVE} are kept" in TEXT
-    defaults = {name: found.default for name, found in inspect.signature(run).parameters.items()}
-    assert f"`--drain` seconds ({defaults['drain']})" in TEXT
-    assert f"`--grace` seconds ({defaults['grace']})" in TEXT
+    assert f"`--drain` seconds ({ServerOptions().drain})" in TEXT
+    assert f"`--grace` seconds ({ServerOptions().grace})" in TEXT
     assert f"within {ARRIVING} s" in TEXT
     assert f"turns of {1000 * TURN:g} ms" in TEXT
 

@@ -1,4 +1,4 @@
-"""List of descriptors, from cheap to expensive, and their values for all images."""
+"""Descriptors, from cheap to expensive, and their values for all images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHUNK = 64  # images that a process takes at once
 
 @dataclass(frozen=True)
 class Descriptor:
-    """Something that is computed of an image (64 x 64, intensities from 0 to 1) and paid for as a whole."""
+    """Function of an image (64 x 64, intensities from 0 to 1) with one price for all its values."""
 
     name: str
     compute: Compute

@@ -1,6 +1,6 @@
-"""Detectors of waves: many cheap descriptors, each bought by itself.
+"""Wave detectors: many cheap descriptors, each with its own price.
 
-They stand for the detectors of the Object Bank, which are 177 of the paper's 184 descriptors of Scene15.
+They replace the detectors of the Object Bank, which are 177 of the paper's 184 descriptors of Scene15.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def wave_detectors(n_directions: int = N_DIRECTIONS) -> dict[str, partial[Floats
 
 
 def wave_energy(image: Floats, *, length: float, width: float, angle: float) -> Floats:
-    """How much of a wave there is at each place of a grid, whatever its phase."""
+    """Energy of a wave at each point of a grid, independent of its phase."""
     cosine, sine = wave_templates(length, width, angle) @ image[::STEP, ::STEP].ravel()
     energy: Floats = np.hypot(cosine, sine)
     return energy
@@ -43,9 +43,9 @@ def wave_energy(image: Floats, *, length: float, width: float, angle: float) -> 
 
 @cache
 def wave_templates(length: float, width: float, angle: float) -> NDArray[np.float64]:
-    """A wave under a bell at each place of the grid, in two phases: (2, n_places, n_pixels).
+    """Gabor templates at each point of the grid, in two phases: (2, n_places, n_pixels).
 
-    Every second pixel counts, and no template answers to plain brightness.
+    Every second pixel is used. Templates have mean 0, so that constant brightness has no effect.
     """
     pixel = np.arange(0, SIDE, STEP)[None, :]
     centre = ((np.arange(GRID) + 0.5) * SIDE / GRID)[:, None] - 0.5

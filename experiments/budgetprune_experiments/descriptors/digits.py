@@ -32,7 +32,7 @@ Arrays = list[NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many images of how many digits, who gets them (the test: the rest), and how many are timed."""
+    """Numbers of images, digits, images per part of the split (rest: test), and timed images."""
 
     n_images: int
     n_classes: int
@@ -79,7 +79,7 @@ class GroupedDigits:
 
     @cached_property
     def prices(self) -> list[Price]:
-        """What each descriptor costs, as it was measured once."""
+        """Measured price of each descriptor."""
 
         def measure() -> list[Price]:
             images, _ = self.images
@@ -95,7 +95,7 @@ class GroupedDigits:
         return FeatureCosts(groups=groups, group_costs={each.descriptor: each.price for each in self.prices})
 
     def values(self) -> Arrays:
-        """What each descriptor says of each image: an array (n_images, length) per descriptor."""
+        """Values of each descriptor for each image: an array (n_images, length) per descriptor."""
         return _kept(
             self.folder / "values.npz", lambda: describe(self.descriptors, self.images[0], self._jobs)
         )
@@ -136,7 +136,7 @@ def _kept(file: Path, make: Callable[[], Arrays]) -> Arrays:
 
 
 def accuracies(split: Split, n_descriptors: int) -> dict[str, Any]:
-    """How good each descriptor is alone: share of rows whose largest margin is that of their class."""
+    """Accuracy of each descriptor alone: share of rows whose largest margin is that of their class."""
     found = {}
     for role, rows in (("train", split.train), ("test", split.test)):
         classes = np.unique(split.train.y)

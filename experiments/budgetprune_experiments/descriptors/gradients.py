@@ -11,7 +11,7 @@ N_DIRECTIONS = 8
 
 
 def directions(image: Floats) -> Floats:
-    """How strongly intensity grows in each of eight directions, in each quarter of the image."""
+    """Strength of the gradient in each of eight directions, in each quarter of the image."""
     down, right = np.gradient(image)
     turn = np.arctan2(down, right) / (2 * np.pi)
     code = np.floor(turn * N_DIRECTIONS).astype(np.int64) % N_DIRECTIONS

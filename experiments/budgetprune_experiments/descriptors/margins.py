@@ -40,9 +40,9 @@ def cross_fitted_margins(
 ) -> Margins:
     """Compute margins that are cross-fitted on training rows.
 
-    A model's margins on rows that it was trained on are far too good, and a forest that learns from them
-    trusts them. So a training row's margins are from a model that was trained without its fold; other rows'
-    are from the model that all training rows have trained.
+    A model's margins on its own training rows are too large, and a forest trained on them would overfit. So
+    the margins of a training row are from a model that was trained without its fold; those of other rows are
+    from a model trained on all training rows.
 
     Parameters
     ----------

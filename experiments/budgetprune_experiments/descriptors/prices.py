@@ -41,8 +41,8 @@ def measure_prices(
 ) -> list[Price]:
     """Time each descriptor on each image, and divide by the cheapest median.
 
-    All descriptors of an image are timed one after the other, so that a machine that is slower for a while
-    is so for all of them; and in random order, because what ran before decides what is in the caches.
+    All descriptors of an image are timed one after the other, so that other load on the machine affects all
+    alike, and in random order, because the one before determines the state of the caches.
     """
     random = np.random.default_rng(0)
     nanoseconds = np.empty((len(images), len(descriptors)))

@@ -24,7 +24,7 @@ def far_patterns(image: Floats) -> Floats:
 
 
 def cooccurrence(image: Floats) -> Floats:
-    """How intensities at two distances and in four directions go together (GLCM)."""
+    """Co-occurrence of intensities at two distances and in four directions (GLCM)."""
     angles = np.arange(4) * np.pi / 4
     matrix = graycomatrix(levels(image), [2, 8], angles, N_LEVELS, symmetric=True, normed=True)
     properties = ("contrast", "homogeneity", "energy", "correlation")

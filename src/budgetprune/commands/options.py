@@ -162,7 +162,9 @@ Tolerance = Annotated[
 ]
 MaxColumns = Annotated[
     int,
-    typer.Option(min=1, metavar="N", help="Most columns of an svmlight file; a larger index is an error."),
+    typer.Option(
+        min=1, metavar="N", help="Maximum number of columns of an svmlight file; a larger index is an error."
+    ),
 ]
 EscapeFormulas = Annotated[
     bool,
@@ -188,3 +190,16 @@ OutTable = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", show_default=False, help="CSV file to write."),
 ]
+
+
+def common_options(arguments: Any) -> dict[str, Any]:
+    """Return the fields of `CommonOptions`, given the arguments of ``fit`` or ``prune``."""
+    return {
+        "drop": arguments.drop or (),
+        "max_columns": arguments.max_columns,
+        "counting": "decided" if arguments.decided else "full",
+        "slack": arguments.slack,
+        "tolerance": arguments.tolerance,
+        "random_state": arguments.seed,
+        "n_jobs": arguments.jobs,
+    }

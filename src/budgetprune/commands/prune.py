@@ -75,16 +75,7 @@ def prune(arguments: PruneArguments) -> None:
         arguments.costs,
         budget=arguments.budget,
         test=arguments.test,
-        options=PruneOptions(
-            drop=arguments.drop or (),
-            max_columns=arguments.max_columns,
-            counting="decided" if arguments.decided else "full",
-            slack=arguments.slack,
-            tolerance=arguments.tolerance,
-            random_state=arguments.seed,
-            n_jobs=arguments.jobs,
-            trust=arguments.trust,
-        ),
+        options=PruneOptions(trust=arguments.trust, **options.common_options(arguments)),
         observer=console,
     )
     with console.stage(f"writing {arguments.out}"):

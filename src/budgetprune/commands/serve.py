@@ -34,19 +34,28 @@ class ServeArguments:
 
     model: Annotated[Path, typer.Argument(help="Model file written by fit, prune or BudgetPredictor.save.")]
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000
-    max_body: Annotated[int, typer.Option(min=1, help="Most bytes of a request for one example.")] = (
-        Limits.body
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8000
+    max_body: Annotated[
+        int, typer.Option(min=1, help="Maximum number of bytes of a request for one example.")
+    ] = Limits.body
+    max_batch: Annotated[int, typer.Option(min=1, help="Maximum number of rows of a batch.")] = (
+        Limits.batch_rows
     )
-    max_batch: Annotated[int, typer.Option(min=1, help="Most rows of a batch.")] = Limits.batch_rows
-    max_batch_body: Annotated[int, typer.Option(min=1, help="Most bytes of a batch.")] = Limits.batch_body
-    max_header_bytes: Annotated[int, typer.Option(min=1, help="Most bytes of all headers of a request.")] = (
-        Limits.header_bytes
+    max_batch_body: Annotated[int, typer.Option(min=1, help="Maximum number of bytes of a batch.")] = (
+        Limits.batch_body
     )
-    max_headers: Annotated[int, typer.Option(min=1, help="Most headers of a request.")] = Limits.headers
+    max_header_bytes: Annotated[
+        int, typer.Option(min=1, help="Maximum number of bytes of all headers of a request.")
+    ] = Limits.header_bytes
+    max_headers: Annotated[int, typer.Option(min=1, help="Maximum number of headers of a request.")] = (
+        Limits.headers
+    )
     max_connections: Annotated[
         int | None,
-        typer.Option(min=1, help="Most open connections. [default: 1000, or what descriptors allow]"),
+        typer.Option(
+            min=1,
+            help="Maximum number of open connections. [default: 1000, or what descriptors allow]",
+        ),
     ] = Limits.connections
     header_timeout: Annotated[
         float, typer.Option(min=0.001, help="Seconds in which all headers of a request must arrive.")
@@ -65,10 +74,10 @@ class ServeArguments:
         ),
     ] = None
     grace: Annotated[
-        float, typer.Option(min=0, help="Seconds that requests may take to end after a signal.")
+        float, typer.Option(min=0, help="Seconds after a signal until pending requests are rejected.")
     ] = 30
     drain: Annotated[
-        float, typer.Option(min=0, help="Seconds after a signal in which new requests get a 503.")
+        float, typer.Option(min=0, help="Seconds after a signal in which new requests get status 503.")
     ] = 1
     log_level: Annotated[LogLevel, typer.Option(help="Log level.")] = LogLevel.warning
 
@@ -83,21 +92,23 @@ def serve(arguments: ServeArguments) -> None:
     """
     model, host, port = arguments.model, arguments.host, arguments.port
     with needs_extra("serve", *PACKAGES):
-        from budgetprune.service import run
+        from budgetprune.service import ServerOptions, run
     try:
         predictor = BudgetPredictor.load(model)
-    # Options of a later version, for example, raise TypeError.
+    # TypeError: for example, options of a later version.
     except (BudgetPruneError, OSError, TypeError) as error:
         fail(f"{model} cannot be served: {error}", WRONG)
 
     def show_address(address: str) -> None:
         typer.echo(f"budgetprune: serving {model} at {address}")
         if not _is_loopback(host):
-            typer.echo(f"budgetprune: there is no authentication: whoever reaches {host} can ask.", err=True)
+            typer.echo(
+                f"budgetprune: there is no authentication: anyone who can reach {host} can send requests.",
+                err=True,
+            )
 
     try:
-        run(
-            predictor,
+        options = ServerOptions(
             host=host,
             port=port,
             limits=Limits(
@@ -115,8 +126,8 @@ def serve(arguments: ServeArguments) -> None:
             grace=arguments.grace,
             drain=arguments.drain,
             log_level=arguments.log_level.value,
-            when_ready=show_address,
         )
+        run(predictor, options, when_ready=show_address)
     except InvalidInputError as error:
         fail(str(error), WRONG)
     except OSError as error:

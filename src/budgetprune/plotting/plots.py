@@ -148,7 +148,7 @@ def _draw_purchases(axes: Axes, chosen: int, purchases: Purchases) -> None:
         np.arange(order.size), [f"{purchases.source_names[s]}  ({purchases.price[s]:g})" for s in order]
     )
     axes.tick_params(axis="y", length=0)
-    axes.set_title("what the chosen model buys (price)", loc="left", fontsize=11, color=INK)
+    axes.set_title("sources of the chosen model (price)", loc="left", fontsize=11, color=INK)
     axes.set_xlabel("rows that buy it (%)")
     axes.set_xlim(0, 103)
     tidy(axes)

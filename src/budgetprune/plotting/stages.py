@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from budgetprune.errors import InvalidInputError
-from budgetprune.plotting.axes import axes_or_new
-from budgetprune.plotting.plots import GREY, INK, RED, tidy
+from budgetprune.plotting.axes import axes_or_new, draw_paired_bars
+from budgetprune.plotting.plots import INK
 from budgetprune.staged import StageShares
 
 if TYPE_CHECKING:
@@ -66,25 +64,16 @@ class StagesDisplay:
             Passed to `Axes.barh`.
         """
         ax = axes_or_new(ax)
-        place = np.arange(len(self.stages))[::-1]
-        self.bars_ = {}
-        for name, label, colour, height in (
-            ("reached", "reach the stage", GREY, 0.8),
-            ("stops", "stop there", RED, 0.42),
-        ):
-            style: dict[str, Any] = {"color": colour, "height": height, "label": label}
-            width = [100 * getattr(stage, name) for stage in self.stages]
-            self.bars_[name] = ax.barh(place, width, **style | bar)
-        ax.set_yticks(place, [_label(stage) for stage in self.stages], fontsize=9)
-        ax.tick_params(axis="y", length=0)
-        ax.set(xlim=(0, 100), ylim=(-0.6, len(self.stages) - 0.4))
+        pairs: dict[str, tuple[str, Any]] = {
+            "reached": ("reach the stage", [100 * stage.reached for stage in self.stages]),
+            "stops": ("stop there", [100 * stage.stops for stage in self.stages]),
+        }
+        self.bars_ = draw_paired_bars(
+            ax, [_label(stage) for stage in self.stages], pairs, bar, first_on_top=True
+        )
         ax.set_xlabel("share of the rows (%)", color=INK)
         cost = sum(stage.stops * stage.cost for stage in self.stages)
         ax.set_title(f"average cost {cost:.4g}", loc="left", fontsize=10)
-        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # bars fill the axes
-        ax.grid(axis="x", color="#e9ecef", linewidth=0.8)
-        ax.set_axisbelow(True)
-        tidy(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

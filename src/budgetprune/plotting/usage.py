@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.plotting.axes import axes_or_new
-from budgetprune.plotting.plots import GREY, INK, RED, tidy
+from budgetprune.plotting.axes import axes_or_new, draw_paired_bars
+from budgetprune.plotting.plots import INK
 from budgetprune.problem.acquisition import sources_used
 
 if TYPE_CHECKING:
@@ -110,24 +110,14 @@ class FeatureUsageDisplay:
         # Ties in cost after pruning, zero above all, are broken by the cost before.
         order = np.lexsort((self.before * self.price, self.after * self.price))
         order = order[-n_sources:] if n_sources else order
-        place = np.arange(order.size)
-        self.bars_ = {}
-        for name, share, colour, height in (
-            ("before", self.before, GREY, 0.8),
-            ("after", self.after, RED, 0.42),
-        ):
-            style: dict[str, Any] = {"color": colour, "height": height, "label": f"{name} pruning"}
-            self.bars_[name] = ax.barh(place, 100 * share[order], **style | bar)
+        pairs: dict[str, tuple[str, Any]] = {
+            "before": ("before pruning", 100 * self.before[order]),
+            "after": ("after pruning", 100 * self.after[order]),
+        }
         labels = [f"{self.source_names[s]}  ({self.price[s]:g})" for s in order]
-        ax.set_yticks(place, labels, fontsize=9 if order.size <= 30 else 6)
-        ax.tick_params(axis="y", length=0)
-        ax.set(xlim=(0, 100), ylim=(-0.6, order.size - 0.4))
+        self.bars_ = draw_paired_bars(ax, labels, pairs, bar)
         ax.set_xlabel("share of examples that acquire it (%)", color=INK)
         spent = [float(share @ self.price) for share in (self.before, self.after)]
         ax.set_title(f"average cost {spent[0]:.4g} before, {spent[1]:.4g} after", loc="left", fontsize=10)
-        ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # bars fill the axes
-        ax.grid(axis="x", color="#e9ecef", linewidth=0.8)
-        ax.set_axisbelow(True)
-        tidy(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self

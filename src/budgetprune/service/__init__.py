@@ -4,7 +4,7 @@ Needs the extra ``budgetprune[serve]``.
 """
 
 from budgetprune.service.app import create_app
-from budgetprune.service.server import run
+from budgetprune.service.server import ServerOptions, run
 from budgetprune.utils.limits import Limits
 
-__all__ = ["Limits", "create_app", "run"]
+__all__ = ["Limits", "ServerOptions", "create_app", "run"]

@@ -204,7 +204,7 @@ def sources_of(body: Body, field: str, where: str, most: int) -> list[str]:
     return found
 
 
-def money_of(body: Body, where: str) -> float | None:
+def cost_limit_of(body: Body, where: str) -> float | None:
     """Return the optional field `max_cost`."""
     found = body.get("max_cost")
     if found is None:

@@ -14,7 +14,7 @@ from budgetprune.service.bodies import (
     Body,
     as_object,
     check_fields,
-    money_of,
+    cost_limit_of,
     sources_of,
     values_of,
 )
@@ -57,7 +57,7 @@ class Dialogue:
                 known=values_of(body, "known", where),
                 acquired=acquired,
                 unavailable=sources_of(body, "unavailable", where, self._n_sources),
-                max_cost=money_of(body, where),
+                max_cost=cost_limit_of(body, where),
             )
         except InvalidInputError as error:
             raise RefusedError(INVALID, str(error), where) from None
@@ -67,7 +67,7 @@ class Dialogue:
         """Return the decision for a complete row and the sources it would have acquired."""
         check_fields(as_object(body, where), DECIDE, "values", where)
         values = values_of(body, "values", where) or {}
-        max_cost = money_of(body, where)
+        max_cost = cost_limit_of(body, where)
         try:
             self._check_complete(values)
             decision = self._predictor.decide(values, max_cost=max_cost)

@@ -9,8 +9,9 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import uvicorn
 
@@ -33,28 +34,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _log = logging.getLogger("uvicorn.error")
 
 
-def run(
-    predictor: BudgetPredictor,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    limits: Limits | None = None,
-    allowed_hosts: Iterable[str] = (),
-    grace: float = 30,
-    drain: float = 1,
-    log_level: str = "warning",
-    when_ready: Callable[[str], None] = lambda address: None,
-) -> None:
-    """Serve a predictor until SIGINT or SIGTERM; requests that have arrived are still answered.
+@dataclass(frozen=True)
+class ServerOptions:
+    """Options of `run`.
 
     Parameters
     ----------
-    predictor : BudgetPredictor
     host : str
         Name or address to listen on. There is no authentication; the default is local only.
     port : int
         0 selects a free port.
-    limits : Limits, optional
+    limits : Limits
     allowed_hosts : names or addresses
         Accepted ``Host`` headers, besides `host` and the names of the loopback interface; "*" accepts all. If
         `host` is the address of all interfaces, every address is accepted, but no other name.
@@ -64,8 +54,34 @@ def run(
         Seconds after a signal in which connections are accepted, but new requests are rejected (503).
     log_level : str
         Log level of uvicorn: critical, error, warning, info, debug or trace.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    limits: Limits = field(default_factory=Limits)
+    allowed_hosts: Iterable[str] = ()
+    grace: float = 30
+    drain: float = 1
+    log_level: str = "warning"
+
+
+def run(
+    predictor: BudgetPredictor,
+    options: ServerOptions | None = None,
+    *,
+    when_ready: Callable[[str], None] = lambda address: None,
+    **settings: Any,
+) -> None:
+    """Serve a predictor until SIGINT or SIGTERM; requests that have arrived are still answered.
+
+    Parameters
+    ----------
+    predictor : BudgetPredictor
+    options : ServerOptions, optional
     when_ready : callable
         Called with the address once connections are accepted.
+    **settings
+        Fields of `ServerOptions`, instead of those in `options`.
 
     Raises
     ------
@@ -74,14 +90,17 @@ def run(
     InvalidInputError
         If one of `allowed_hosts` is not a valid host.
     """
-    limits, hosts = limits or Limits(), Hosts(host, allowed_hosts)
-    listener = _listener(host, port)
+    if "limits" in settings and settings["limits"] is None:
+        settings["limits"] = Limits()
+    options = replace(options or ServerOptions(), **settings)
+    limits, hosts = options.limits, Hosts(options.host, options.allowed_hosts)
+    listener = _listener(options.host, options.port)
     with listener:
         app = create_app(predictor, limits, hosts=hosts)
         _warm_up(predictor)
         config = uvicorn.Config(
             app,
-            log_level=log_level,
+            log_level=options.log_level,
             access_log=False,  # the metrics replace it, and are faster
             lifespan="off",
             ws="none",
@@ -95,7 +114,7 @@ def run(
         # Exclude libraries and the model from garbage collection: it would take 100 ms each time.
         gc.collect()
         gc.freeze()
-        server = _Server(config, listener, limits, grace=grace, drain=drain)
+        server = _Server(config, listener, options)
         server.when_ready = lambda: when_ready(_address(listener))
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(server.serve())
@@ -106,13 +125,11 @@ class _Server(uvicorn.Server):
 
     when_ready: Callable[[], None]
 
-    def __init__(
-        self, config: uvicorn.Config, listener: socket.socket, limits: Limits, *, grace: float, drain: float
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, listener: socket.socket, options: ServerOptions) -> None:
         super().__init__(config)
-        self._listener, self._grace, self._drain = listener, grace, drain
-        self._most = connection_limit(limits)
-        self._shared = Shared(limits)
+        self._listener, self._grace, self._drain = listener, options.grace, options.drain
+        self._most = connection_limit(options.limits)
+        self._shared = Shared(options.limits)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept connections. See uvicorn."""

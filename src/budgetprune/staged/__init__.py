@@ -1,4 +1,4 @@
-"""Staged models: the best model for a budget, which stops when more information is not worth its price."""
+"""Staged models: a row acquires sources in stages, and stops when the next stage is not worth its price."""
 
 from budgetprune.staged.estimators import BudgetClassifier, BudgetRegressor
 from budgetprune.staged.model import StagedTradeOff, StageShares

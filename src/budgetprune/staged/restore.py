@@ -1,4 +1,4 @@
-"""Create a staged model from the content of a file, which may come from anywhere: everything is checked."""
+"""Create a staged model from the content of a file, which may be corrupt: everything is checked."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ NUMBERS_OF_POINTS = ("cost", "score", "cost_std", "score_std", "loss", "lam")
 OBJECTIVES = ("error costs", "log loss", "squared error")
 _TWO_DIMENSIONAL = ("base", "thresholds", "stops", "error_costs")
 _HEADER = {"objective", "price", "best", "point"}
-# Each stage has a forest of its own, which takes far more memory and time than a few bytes in a file.
-# Training makes at most 42 stages.
+# Each stage becomes a forest, so a small file with very many stages could take much memory and time. Training
+# makes at most 42 stages.
 MOST_STAGES = 256
 _LARGEST_SCALE = 100.0
 _LAST_ROUND = 2**31 - 1
@@ -127,10 +127,10 @@ def _check_sizes(header: Any, arrays: Arrays) -> None:
 
 
 def _check_points(header: dict[str, Any], arrays: Arrays) -> None:
-    """Check that the numbers of the curve are in range, and that their chains and stages exist."""
+    """Check that the values of the curve are in range, and that their chains and stages exist."""
     n_points, n_stages = arrays["cost"].size, np.bincount(arrays["chain"])
     for name in ("best", "point"):
-        # A bool is an int to Python, but not the number of a point.
+        # bool is a subclass of int, but not a valid index.
         is_point = type(header[name]) is int and 0 <= header[name] < n_points
         _require(is_point, f"{name} must be an integer from 0 to {n_points - 1}")
     for name in NUMBERS_OF_POINTS:
@@ -145,7 +145,7 @@ def _check_points(header: dict[str, Any], arrays: Arrays) -> None:
     for name in ("thresholds", "stops"):
         _require(arrays[name].shape[1] == width, f"{name} must have {width} columns, as the longest chain")
         is_behind = np.arange(width) >= n_stages[chain][:, np.newaxis]
-        _require(not arrays[name][is_behind].any(), f"{name} must be 0 behind the last stage of a chain")
+        _require(not arrays[name][is_behind].any(), f"{name} must be 0 after the last stage of a chain")
     _require(not np.isnan(arrays["thresholds"]).any(), "thresholds must not be NaN")
     stops = arrays["stops"]
     _require(
@@ -155,7 +155,7 @@ def _check_points(header: dict[str, Any], arrays: Arrays) -> None:
 
 
 def _check_trees(forest: Forest, arrays: Arrays) -> None:
-    """Check that stages use each tree once, and that scores are sums of the values of trees."""
+    """Check that stages use each tree once, and that scores are sums over trees."""
     n_trees, n_spread = arrays["n_trees"], arrays["n_spread_trees"]
     is_classifier = forest.classes is not None
     _require(np.all((n_trees > 0) & (n_trees <= forest.n_trees)), "each stage must have trees")
@@ -164,14 +164,14 @@ def _check_trees(forest: Forest, arrays: Arrays) -> None:
         np.all(n_spread == 0) if is_classifier else np.all(has_spread),
         "each stage must have trees of the expected error for regression, and none for classes",
     )
-    # There are few stages, so that sums do not overflow.
+    # These sums cannot overflow, because there are few stages.
     _require(n_trees.sum() + n_spread.sum() == forest.n_trees, "stages must use all trees, each once")
     links = ("logistic", "softmax", "identity") if is_classifier else ("identity",)
     _require(forest.link in links, f"link must be {' or '.join(links)}")
     rounds = forest.tree_round
     _require(rounds is not None and forest.divisor == 1, "trees must be boosted, and not averaged")
     assert rounds is not None
-    # The rounds of stages that are joined again follow each other.
+    # Joining stages renumbers their rounds consecutively.
     _require(rounds[-1] <= _LAST_ROUND - 2 * MOST_STAGES, "tree_round is too large")
     base, spread_base = arrays["base"], arrays["spread_base"]
     _require(base.shape[1] == forest.n_outputs, f"base must have {forest.n_outputs} columns")
@@ -245,13 +245,13 @@ def _sources(costs: CostTable, arrays: Arrays) -> list[tuple[int, ...]]:
         np.all((sources >= 0) & (sources < costs.n_sources)),
         f"sources must be numbers below {costs.n_sources}",
     )
-    return [tuple(sources[a:b].tolist()) for a, b in pairwise(_places(n_sources))]
+    return [tuple(sources[a:b].tolist()) for a, b in pairwise(_offsets(n_sources))]
 
 
 def _forests(forest: Forest, arrays: Arrays) -> tuple[list[Forest], list[Forest | None]]:
-    """Return the trees of each stage that add to the scores, and those of the expected error."""
+    """Return for each stage the trees that add to the scores, and those of the expected error."""
     n_stages = arrays["chain"].size
-    tree = _places(np.append(arrays["n_trees"], arrays["n_spread_trees"]))
+    tree = _offsets(np.append(arrays["n_trees"], arrays["n_spread_trees"]))
     _check_categories(forest, forest.tree_start[tree])
     base = [*arrays["base"], *arrays["spread_base"][:, np.newaxis]]
     parts = [
@@ -297,7 +297,7 @@ def _curve(arrays: Arrays) -> StagedTradeOff:
     )
 
 
-def _places(sizes: NDArray[np.int64]) -> list[int]:
+def _offsets(sizes: NDArray[np.int64]) -> list[int]:
     """Return the offsets of consecutive parts of these sizes, and the end of the last one."""
     found: list[int] = np.append(0, np.cumsum(sizes)).tolist()
     return found

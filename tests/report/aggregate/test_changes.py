@@ -22,7 +22,7 @@ COST = np.array([10.0, 9.0, 8.5, 8.5, 4.0, 0.0])  # from expensive to cheap
 @pytest.mark.parametrize(
     ("anchor", "factor", "expected"),
     [
-        (3, 1.1, (1, True)),  # the dearest within 9.35
+        (3, 1.1, (1, True)),  # the most expensive within 9.35
         (4, 1.1, (3, False)),  # nothing within 4.4: the next one
         (0, 1.1, (None, False)),
         (None, 1.1, (None, False)),
@@ -88,13 +88,13 @@ def test_expected_changes():
         costs = summary.expected.full_cost if counting == "full" else summary.expected.cost
         now, then = np.interp([shown.cost, there.cost], costs[::-1], summary.expected.score[::-1])
         assert effect.expected == pytest.approx(then - now, rel=1e-2, abs=2e-4)
-        n_told += "Validation rows expected" in sentence(summary, point, counting, direction)
+        n_told += "Expected from validation rows" in sentence(summary, point, counting, direction)
     assert n_told
     assert summary.points[0].full.less.point is summary.points[0].full.less.expected is None
 
 
 def test_ten_per_cent_more():
-    """What is told is the difference of two points with leaves as grown."""
+    """The effect is the difference of two points with leaves as grown."""
     summary = summary_of("cancer")
     for position, point in enumerate(summary.points):
         for counting in ("full", "decided"):

@@ -120,6 +120,6 @@ def test_settings_hold_for_all_points():
     assert max(point.decided.largest for point in summary.points) == 5
     assert summary.points[-1].decided.undecided > 0
     assert summary.points[-1].full.undecided == 0
-    assert {"slack 0.2", "more than 5"} <= {
-        w for w in ("slack 0.2", "more than 5") if w in str(to_json(summary)["notes"])
+    assert {"slack 0.2", "limited to 5"} <= {
+        w for w in ("slack 0.2", "limited to 5") if w in str(to_json(summary)["notes"])
     }

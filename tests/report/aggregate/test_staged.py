@@ -81,7 +81,7 @@ def test_points_without_a_budget():
     model = replace(found.model, predictor=StagedPredictor(replace(found.staged, best=2)))
     summary = summarise(model, found.X, found.y)
     assert [point.budget is None for point in summary.points[2:]] == [False, True, True, True]
-    assert "No budget leads here" in use(summary.points[3])
+    assert "No budget selects this point" in use(summary.points[3])
 
 
 def test_kinds_of_losses():
@@ -92,7 +92,7 @@ def test_kinds_of_losses():
         "numbers": "squared error",
         "priced numbers": "cost",
     }
-    assert "Together with the cost of errors" in headline(summary_of("three classes"))
+    assert "With the cost of errors" in headline(summary_of("three classes"))
     assert "Together" not in headline(summary_of("two classes"))
 
 
@@ -145,6 +145,6 @@ def test_a_model_that_uses_free_features_only():
     assert (stage.reached, stage.stops, stage.next, stage.rule) == (1, 1, None, "last")
     assert (
         to_json(summary)["points"][0]["decided"]["words"]["bought"]
-        == "The stages buy nothing: they use what is free."
+        == "The stages buy nothing: they use free sources only."
     )
     json.dumps(to_json(summary), allow_nan=False)

@@ -19,17 +19,17 @@ def test_verdict_of_the_unpruned_ensemble():
     """It is not compared with itself."""
     whole = point(outcome(cost=7.0, score=0.9), kind="unpruned")
     assert verdict(TERMS, whole, "full") == (
-        "The whole forest costs 7.00 EUR per prediction, if all is bought that its trees ask for, and gets 9 "
+        "The whole forest costs 7.00 EUR per prediction, if a row buys all sources on its paths, and gets 9 "
         "of 10 rows right (90.0 %)."
     )
     stopped = point(OURS, kind="unpruned")
-    assert "71 % less than all that its trees ask for (7.00)" in verdict(TERMS, stopped, "decided")
+    assert "71 % less than all sources on the paths (7.00)" in verdict(TERMS, stopped, "decided")
 
 
 def test_acquired_sources():
     assert acquired(TERMS, point(), OURS) == (
-        "A row buys 1.5 features on average; the whole forest buys 3. Most of the money goes to a (50 %) and "
-        "b (50 %). It never buys c."
+        "A row buys 1.5 features on average; the whole forest buys 3. The highest costs are those of a "
+        "(50 %) and b (50 %). It never buys c."
     )
     free = outcome(top_sources=(), n_acquired=1.0, dropped=(), n_dropped=0)
     one = point(free, reference=replace(WHOLE, n_acquired=1.0))
@@ -51,20 +51,20 @@ def test_changes():
     added = (SourceShare("b", 0.25),)
     within = Change(2.2, 5, True, 2.1, 0.01, 0.005, 0.002, added)
     assert more(within) == (
-        "A budget of 2.20 EUR buys a point that costs 2.10 EUR, 5 % more, and is 1.0 point better on these "
-        "rows (chance does ± 1.0 point). What it adds: b (25 % of the rows). Validation rows expected a gain "
-        "of 0.2 points."
+        "A budget of 2.20 EUR selects a point that costs 2.10 EUR, 5 % more, and is 1.0 point better on "
+        "these rows (random error ± 1.0 point). It adds b (25 % of the rows). Expected from validation rows: "
+        "a gain of 0.2 points."
     )
     beyond = Change(2.2, 5, False, 3.0, 0.0, 0.0, 0.5)
     assert more(beyond) == (
-        "That buys nothing new. The next point costs 3.00 EUR, 50 % more, and is as good on these rows."
+        "That selects no other point. The next point costs 3.00 EUR, 50 % more, and is as good on these rows."
     )
     smaller = Change(1.8, 3, True, 1.0, -0.04, 0.01, 0.0, added)
     assert "4.0 points worse" in less(smaller)
-    assert "What it drops: b" in less(smaller)
+    assert "It drops b" in less(smaller)
     assert "expected no difference" in less(smaller)
-    assert more(NO_CHANGE, 0.0) == "This is the dearest point."
-    assert less(NO_CHANGE, 0.0) == "No point is as cheap as that."
+    assert more(NO_CHANGE, 0.0) == "This is the most expensive point."
+    assert less(NO_CHANGE, 0.0) == "No point is that cheap."
     from_nothing = Change(0.0, 3, False, 3.0, 0.3, 0.1, None)
     assert "The next point costs 3.00 EUR, and is 30.0" in more(from_nothing, 0.0)
 
@@ -73,9 +73,9 @@ def test_changes_of_a_refitted_model():
     smaller = Change(1.8, 3, True, 1.0, -0.04, 0.01, 0.0)
     refitted = less(replace(smaller, gained_to_refitted=-0.05))
     assert refitted.startswith(
-        "A budget of 1.80 EUR buys a point that costs 1.00 EUR, 50 % less, and is 5.0 points worse than your "
-        "model, whose leaves are refitted. With leaves as grown on both sides, it is 4.0 points worse on "
-        "these rows (chance does ± 2.0 points)."
+        "A budget of 1.80 EUR selects a point that costs 1.00 EUR, 50 % less, and is 5.0 points worse than "
+        "your model, whose leaves are refitted. With leaves as grown on both sides, it is 4.0 points "
+        "worse on these rows (random error ± 2.0 points)."
     )
     assert "leaves" not in less(replace(smaller, gained_to_refitted=-0.04))
     assert "as good as your model" in less(replace(smaller, gained_to_refitted=0.0))
@@ -94,19 +94,19 @@ def headline(counting="full", task="classification", cost=2.0, score=0.8):
 
 def test_headlines():
     assert headline("decided") == (
-        "Your model pays 2.00 EUR per prediction, stopping as soon as the answer is certain, and reaches an "
-        "accuracy of 80.0 %. The whole forest pays 7.00 EUR and reaches 90.0 %. So 71 % of the cost is "
-        "saved, and 10.0 points are given up."
+        "Your model costs 2.00 EUR per prediction, stopping as soon as the answer is certain, and reaches an "
+        "accuracy of 80.0 %. The whole forest costs 7.00 EUR and reaches 90.0 %. So 71 % of the cost is "
+        "saved, and 10.0 points are lost."
     )
     assert "stopping" not in headline()
     assert headline(cost=7.0, score=0.9).endswith("reaches 90.0 %.")
-    assert headline(score=0.9).endswith("nothing is given up.")
-    assert headline(task="regression").endswith("0.100 of R² is given up.")
-    assert headline(score=1.0).endswith("points are gained on top.")
+    assert headline(score=0.9).endswith("no accuracy is lost.")
+    assert headline(task="regression").endswith("0.100 of R² is lost.")
+    assert headline(score=1.0).endswith("points are gained.")
 
 
 @pytest.mark.parametrize("reason", ["certain", "slack", "complete", "max_cost", "waiting"])
 def test_endings(reason):
     stopped = Prediction("yes", True, 2.0, 5.0, reason, None, 1, (0,), (0.0,), (1.0,), (0.5,))
-    assert ending(TERMS, stopped).endswith(". All trees together would have asked for 5.00 EUR.")
+    assert ending(TERMS, stopped).endswith(". All sources on the row's paths would cost 5.00 EUR.")
     assert "asked for" not in ending(TERMS, replace(stopped, full_cost=2.0))

@@ -26,7 +26,7 @@ def step(reason, uncertainty=0.4, threshold=None):
 def test_reasons(summary):
     texts = {reason: step_reason(summary, step(reason)) for reason in ("continue", "free", "limit", "last")}
     assert texts == {
-        "continue": "Went on because every row does here: the next stage is worth its price for all.",
+        "continue": "Went on because all rows do so at this stage and budget.",
         "free": "Went on because the next stage costs nothing.",
         "limit": "Stopped because the next stage would exceed the limit of 4.",
         "last": "Stopped because this is the last stage.",

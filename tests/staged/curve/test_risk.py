@@ -47,7 +47,7 @@ def test_the_cheapest_model_that_keeps_the_promise(fitted):
 
 
 def test_budgets_that_cannot_keep_it_are_told(fitted):
-    with pytest.warns(BudgetWarning, match="keeps the promise"):
+    with pytest.warns(BudgetWarning, match="is certified for risk"):
         cheaper = fitted.with_budget(1.0)
     assert cheaper.tradeoff_.cost[cheaper.model_.point] <= 1
     assert cheaper.risk_.bound(cheaper.model_.point) > SHARE
@@ -60,7 +60,7 @@ def test_too_few_rows_can_promise_only_the_model_that_buys_everything():
     assert model.risk_.bound(len(model.tradeoff_) - 1) == 0
     everything = model.model_.paid[-1]
     assert model.acquisition_cost(X).tolist() == [everything] * len(X)
-    with pytest.warns(BudgetWarning, match="no model below a cost of .* keeps the promise"):
+    with pytest.warns(BudgetWarning, match="no model below a cost of .* is certified"):
         model.with_budget(everything / 2)
 
 

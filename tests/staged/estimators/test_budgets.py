@@ -66,7 +66,7 @@ def rare(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_labels_that_cannot_be_more_accurate_are_judged_by_probabilities():
     X, y = rare(0, 3000)
-    with pytest.warns(BudgetWarning, match="judged by its probabilities"):
+    with pytest.warns(BudgetWarning, match="log loss of the probabilities"):
         model = BudgetClassifier(budget=2, random_state=0).fit(X, y)
     X_new, y_new = rare(1, 5000)
     assert roc_auc_score(y_new, model.predict_proba(X_new)[:, 1]) > 0.65

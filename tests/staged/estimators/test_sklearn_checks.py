@@ -22,7 +22,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 @pytest.mark.usefixtures("one_thread")
 # Some checks have labels that are drawn at random.
 @pytest.mark.filterwarnings(
-    "ignore:no source makes the labels more accurate:budgetprune.errors.BudgetWarning"
+    "ignore:no source makes predictions more accurate:budgetprune.errors.BudgetWarning"
 )
 @parametrize_with_checks(
     [BudgetClassifier(cv=2, n_jobs=1), BudgetRegressor(cv=2, n_jobs=1)],

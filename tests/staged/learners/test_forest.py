@@ -155,7 +155,7 @@ def test_rare_classes():
 
 
 def test_categories():
-    with pytest.raises(InvalidInputError, match="takes no categories, which column 'town' has"):
+    with pytest.raises(InvalidInputError, match="does not support categories, but column 'town' has some"):
         BudgetClassifier(COSTS, learner="forest").fit(X_TRAIN, Y_TRAIN > 0)
 
 

@@ -2,7 +2,7 @@
 
 const chartConfig = { displayModeBar: false, responsive: false, scrollZoom: false, doubleClick: false };
 
-// Sizes are given, because Plotly would find them out too late for a printer.
+// Sizes are set explicitly, because Plotly would measure them too late for printing.
 function chartLayout(name, more) {
   const axis = {
     gridcolor: colour("rule"), linecolor: colour("rule"), zeroline: false, fixedrange: true, automargin: true,
@@ -23,6 +23,15 @@ function chartLayout(name, more) {
   return layout;
 }
 
+// Layout of the curve of score against cost.
+function curveLayout(ranges, shapes, annotations) {
+  return chartLayout("curve", {
+    shapes, annotations,
+    xaxis: { title: { text: literal(`average cost of a prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: ranges[0] },
+    yaxis: { title: { text: narrow() ? "" : S.score_name }, ticksuffix: isAccuracy ? " %" : "", range: ranges[1] },
+  });
+}
+
 function label(text, x, y, more = {}) {
   const { color = colour("ink"), ...rest } = more;
   return {
@@ -35,7 +44,7 @@ function label(text, x, y, more = {}) {
 const twoSigma = 1.96;
 const costsOf = (points, counting) => points.map((point) => point[counting].cost);
 const scoresOf = (points, counting) => points.map((point) => height(point[counting].score));
-// Shares are drawn in per cent, so that axes write them as the text does.
+// Accuracies are drawn in per cent, as they are written in the text.
 const height = (score) => (isAccuracy ? 100 * score : score);
 
 // Ends of a point's error bar; shares are clipped to [0, 1].

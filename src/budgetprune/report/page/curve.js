@@ -1,4 +1,4 @@
-// Charts of a pruned model: the curve with two ways to count, and the distribution of costs.
+// Charts of a pruned model: the curve with both ways to count costs, and the distribution of costs.
 
 function drawCurve(state) {
   const path = S.points.filter((point) => point.kind === "path");
@@ -56,11 +56,7 @@ function drawCurve(state) {
   }
   Plotly.react(
     "curve", data,
-    chartLayout("curve", {
-      shapes, annotations: nameCurve(ranges, path, own, now, counted, expectedCost),
-      xaxis: { title: { text: literal(`average cost of a prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: ranges[0] },
-      yaxis: { title: { text: narrow() ? "" : S.score_name }, ticksuffix: isAccuracy ? " %" : "", range: ranges[1] },
-    }),
+    curveLayout(ranges, shapes, nameCurve(ranges, path, own, now, counted, expectedCost)),
     chartConfig,
   );
 }
@@ -90,10 +86,10 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
     ...labels.place("your model", [place(own, counted), ...beyond], "red-text", { must: true }),
     ...labels.place(name, [place(whole, "full")], "ink", { must: true }),
   ];
-  const inFull = labels.place(`${guessed}, for nothing`, alongGuess, "soft");
+  const inFull = labels.place(`${guessed}, at no cost`, alongGuess, "soft");
   named.push(...(inFull.length ? inFull : labels.place(guessed, alongGuess, "soft")));
   if (isBudgetShown) named.push(...labels.place(`budget ${withUnit(plain(S.budget))}`, heights, "soft"));
-  // The two lines are named where they are apart.
+  // Label the two lines where they are far apart.
   const apart = path.filter((point) => point.full.cost - point.decided.cost > 0.04 * whole.full.cost);
   const line = (counting, text) => {
     const corners = apart.map((point) => place(point, counting));
@@ -113,7 +109,7 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
 function drawSpread(state) {
   const { bars, cost } = S.points[state.point][state.counting];
   const middles = bars.left.map((left) => left + bars.width / 2);
-  const isLattice = bars.left[0] < 0; // a bar for each cost, in the middle of which it is
+  const isLattice = bars.left[0] < 0; // one bar per cost, centred on it
   const last = bars.left.length - 1;
   const farthest = bars.left[last] + bars.width;
   const average = Math.min(cost, farthest);

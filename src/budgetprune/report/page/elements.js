@@ -1,4 +1,4 @@
-// Small helpers. Text only ever enters the page as text, never as markup.
+// Small helpers. Text is always inserted as text, never as markup.
 
 const S = JSON.parse(document.getElementById("summary").textContent);
 // Reference point of all comparisons, and its numbers.
@@ -35,7 +35,7 @@ const plain = (x) => (isExtreme(x) ? Number(x.toPrecision(3)).toExponential() : 
 const inCents = (x) => (x > 0 && x < 0.005 ? "< 0.01" : x.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
 const percent = (x) => (x > 0 && x < 0.005 ? "<\u00a01\u00a0%" : x > 0.995 && x < 1 ? ">\u00a099\u00a0%" : `${Math.round(100 * x)}\u00a0%`);
 const score = (x) => (isAccuracy ? `${(100 * x).toFixed(1)}\u00a0%` : x.toFixed(3));
-// Numbers stay with their signs and units when lines break.
+// No line break between numbers and their signs and units.
 const tied = (text) => text.replace(/ %/g, "\u00a0%").replace(/± /g, "±\u00a0");
 const withUnit = (text) => (S.unit ? `${text} ${S.unit}` : text);
 const capitalised = (text) => text.charAt(0).toUpperCase() + text.slice(1);

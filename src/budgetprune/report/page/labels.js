@@ -1,6 +1,6 @@
 // Direct labels instead of a legend, placed where they overlap least.
 
-// Where a label can be, seen from its point: shares of its own width and height, and a distance.
+// Positions of a label relative to its point: shares of its width and height, plus a distance in pixels.
 const sides = [
   { xanchor: "left", yanchor: "top", x: 0, y: 0, dx: 8, dy: 6 },
   { xanchor: "left", yanchor: "bottom", x: 0, y: -1, dx: 8, dy: -6 },
@@ -17,7 +17,7 @@ const sides = [
 const pen = document.createElement("canvas").getContext("2d");
 
 class Labels {
-  // The ranges of both axes, and about how many pixels they take.
+  // Takes the ranges of both axes; their sizes in pixels are approximate.
   constructor(chart, [left, right], [low, high]) {
     this.width = chart.clientWidth - (narrow() ? 60 : 80);
     this.height = chart.clientHeight - 60;
@@ -41,8 +41,8 @@ class Labels {
     this.boxes.push([this.across(x) - radius, this.across(x) + radius, this.down(y) - radius, this.down(y) + radius]);
   }
 
-  // An annotation at the best of some points, on its best side. If even there it covers a line or something else
-  // that has a name, it is left out, unless it must be there.
+  // Returns an annotation at the point and side with the least overlap. If it still overlaps a line or another
+  // label, it is omitted, unless `must` is set.
   place(text, points, color, { must = false } = {}) {
     const [width, height] = [pen.measureText(text).width + 4, 1.3 * this.fontSize];
     let best = null;
@@ -50,11 +50,11 @@ class Labels {
       for (const [rank, side] of sides.entries()) {
         const [left, top] = [this.across(x) + side.x * width + side.dx, this.down(y) + side.y * height + side.dy];
         const box = [left, left + width, top, top + height];
-        const harm = this.harm(box) + 0.1 * rank;
-        if (best === null || harm < best.harm) best = { harm, x, y, side, box };
+        const overlap = this.overlap(box) + 0.1 * rank;
+        if (best === null || overlap < best.overlap) best = { overlap, x, y, side, box };
       }
     }
-    if (best === null || (best.harm >= 1 && !must)) return [];
+    if (best === null || (best.overlap >= 1 && !must)) return [];
     const [left, right, top, bottom] = best.box;
     this.boxes.push([left - 8, right + 8, top, bottom]);
     const { xanchor, yanchor, dx, dy } = best.side;
@@ -62,7 +62,7 @@ class Labels {
     return [{ text: literal(text), x: best.x, y: best.y, xanchor, yanchor, xshift: dx, yshift: -dy, showarrow: false, font, borderpad: 0 }];
   }
 
-  harm([left, right, top, bottom]) {
+  overlap([left, right, top, bottom]) {
     const nDots = this.dots.filter(([x, y]) => x > left && x < right && y > top && y < bottom).length;
     const nBoxes = this.boxes.filter(([l, r, t, b]) => left < r && right > l && top < b && bottom > t).length;
     const outside = left < 0 || right > this.width || top < 0 || bottom > this.height;

@@ -1,5 +1,5 @@
-// One state, one function that draws it, and the controls that change it. Each kind of page has its own panels
-// beside those that all have: `wordsShown`, `drawOwn` and `onPaper`.
+// State of the page, the function that draws it, and the controls that change it. Each kind of page defines
+// `wordsShown`, `drawOwn` and `onPaper` for its own panels.
 
 const state = { point: S.delivered, counting: S.counting };
 const slider = $("slider");
@@ -34,7 +34,7 @@ function redraw() {
   });
 }
 
-// Screen readers announce the slider's position at once, and its description when it stops.
+// Screen readers announce the slider's position immediately, and the description once it stops.
 function say() {
   clearTimeout(announcement);
   announcement = setTimeout(() => {
@@ -82,10 +82,10 @@ addEventListener("resize", () => {
   lastWidth = window.innerWidth;
 });
 
-// Where the delivered model is on the rail: the thumb's middle never reaches the ends.
+// Position of the delivered model on the rail. The centre of the thumb never reaches the ends.
 $("mark").style.left = `calc(8px + (100% - 16px) * ${S.delivered / (S.points.length - 1)})`;
 
-// Paper is white and as wide as it is; charts are drawn anew for it.
+// For printing, charts are redrawn in the light theme and at a fixed width.
 function resizeCharts(sizeOf) {
   for (const name of Object.keys(onPaper).filter((each) => $(each) !== null)) {
     [$(name).style.width, $(name).style.height] = sizeOf(name);

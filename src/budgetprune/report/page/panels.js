@@ -1,4 +1,4 @@
-// Panels that all pages have: numbers, and the confusion matrix.
+// Panels of all pages: figures and the confusion matrix.
 
 function figure(id, number, before) {
   $(id).textContent = number;

@@ -1,4 +1,4 @@
-// Panels of a pruned model: sources, stories, effect of a larger budget, feature usage.
+// Panels of a pruned model: sources, example rows, effect of a larger budget, feature usage.
 
 const wordsShown = ["verdict", "spread", "bought", "wrong"];
 const onPaper = { curve: ["670px", "340px"], spread: ["670px", "190px"], residuals: ["670px", "190px"], tree: ["670px", ""] };

@@ -30,7 +30,7 @@ function namesOf({ sources }) {
   return sources.length > mostNamed ? `${names} and ${sources.length - mostNamed} more` : names;
 }
 
-// The bar begins where the rows end that have stopped before, so that all bars together are a staircase.
+// A stacked bar: rows that stopped before (blank), rows that stop here, rows that go on.
 function flow({ reached, stops }) {
   const part = (kind, width) => element("span", { class: kind, style: { width: `${100 * width}%` } });
   const spoken = `${percent(1 - reached)} have stopped before, ${percent(stops)} stop here, ${percent(reached - stops)} go on`;
@@ -53,7 +53,7 @@ function drawStages(point) {
 }
 
 function drawNext(point) {
-  const heads = ["Next", "All rows there, by the rule", "Those that go on", "Those that stop, if they bought the next stage"];
+  const heads = ["Next", "All rows that reach the stage, with the stopping rule", "Rows that go on", "Rows that stop, if they went on"];
   const cell = (trade, label) => {
     if (trade === null || (trade.saved === null && trade.cost === 0)) return element("td", { "data-label": label }, "–");
     const saved = trade.saved === null ? "" : `; ${perUnit(trade.saved)} per unit`;
@@ -102,9 +102,9 @@ function drawSources(point) {
   $("sources").replaceChildren(...bought);
 }
 
-// --- Single rows, which are those of the delivered model ---------------------------------------------------
+// --- Example rows, always of the delivered model ------------------------------------------------------------
 
-// Expected errors are shown, not their squares.
+// For squared errors, the root is shown.
 const shownUncertainty = (x) => (S.loss_kind === "squared error" ? Math.sqrt(x) : x);
 
 function stepOf(step, k, largest) {

@@ -1,4 +1,4 @@
-// The curve of a staged model: measured on the given rows, as cross-fitting saw it, and without stopping early.
+// The curve of a staged model: on the given rows, cross-fitted, and with all rows stopping at the same stage.
 
 const fixedStages = S.chains[S.points[S.delivered].chain].filter((stage) => stage.paid <= (S.max_cost ?? Infinity));
 
@@ -44,16 +44,12 @@ function drawCurve(state) {
   }
   Plotly.react(
     "curve", data,
-    chartLayout("curve", {
-      shapes, annotations: nameCurve(ranges, curve, expected, fixed, own, now),
-      xaxis: { title: { text: literal(`average cost of a prediction${S.unit ? ` (${S.unit})` : ""}`) }, range: ranges[0] },
-      yaxis: { title: { text: narrow() ? "" : S.score_name }, ticksuffix: isAccuracy ? " %" : "", range: ranges[1] },
-    }),
+    curveLayout(ranges, shapes, nameCurve(ranges, curve, expected, fixed, own, now)),
     chartConfig,
   );
 }
 
-// What is far away from all points that could be chosen is left outside: buying everything, and buying nothing.
+// The axes leave out points that are far from all selectable ones: acquiring everything, and acquiring nothing.
 function rangesOf(curve, expected, fixed, now) {
   const near = Math.max(...curve.map((p) => p.decided.cost), ...expected.map((p) => p.expected_cost), now.decided.cost, S.budget ?? 0) || 1;
   const farthest = whole.decided.cost > 2.5 * near ? 1.5 * near : Math.max(near, whole.decided.cost);
@@ -106,5 +102,5 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
   return named;
 }
 
-// A colour of the style sheet, #rrggbb, for areas.
+// Converts a colour #rrggbb of the style sheet to a transparent one, for areas.
 const faded = (hex) => `rgba(${[1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)).join(",")},0.12)`;

@@ -1,4 +1,4 @@
-// One tree: what stays in red, what was cut in grey; and the same as nested text.
+// One tree as a drawing (kept branches red, pruned ones grey) and as nested text.
 
 const childrenOf = S.tree.parent.map(() => []);
 S.tree.parent.forEach((parent, h) => parent >= 0 && childrenOf[parent].push(h));
@@ -10,7 +10,7 @@ function staysSplit(point, h) {
   return S.tree.critical_lambda[h] === null || S.tree.critical_lambda[h] > point.lam;
 }
 
-// Across by leaf, down by depth; nodes are in pre-order, so children have larger numbers.
+// Horizontal position by leaf, vertical by depth. Nodes are in pre-order, so children have larger numbers.
 function treePlaces() {
   const depth = [];
   S.tree.parent.forEach((parent, h) => depth.push(parent < 0 ? 0 : depth[parent] + 1));
@@ -38,7 +38,7 @@ function drawTree(state) {
   S.tree.parent.forEach((parent, h) => {
     isReached[h] = parent < 0 || (isReached[parent] && staysSplit(point, parent));
     if (parent >= 0) {
-      // Across, round the corner, and down: the room below a split is for its question.
+      // Draw horizontally first and then down, so that there is space for the condition below a split.
       const round = Math.sign(x(h) - x(parent)) * Math.min(7, Math.abs(x(h) - x(parent)));
       const line = `M${x(parent)} ${y(parent)}H${x(h) - round}Q${x(h)} ${y(parent)} ${x(h)} ${y(parent) + Math.abs(round)}V${y(h)}`;
       (isReached[h] ? stays : gone).push(line);
@@ -59,13 +59,13 @@ function drawTree(state) {
 
 const answerOf = (h, point) => (point.kind === "delivered" && S.tree.refitted[h]) || S.tree.answer[h];
 
-// A question is a name and what is asked of it, an answer a label and its share: two lines, if one is too long.
+// Splits a long label into two lines: feature and condition, or class and share.
 function inTwo(words, isSplit) {
   const at = isSplit ? Math.max(words.lastIndexOf(" ≤ "), words.indexOf(" is ")) : words.lastIndexOf(" ");
   return at < 0 ? [words] : [words.slice(0, at), words.slice(at + 1)];
 }
 
-// Write words into a room, with dots in their middle if they must; false if not even that helps.
+// Writes words into the given width, with an ellipsis in the middle if needed; false if they do not fit.
 function fitted(text, words, room) {
   text.textContent = words;
   let left = words.length;
@@ -77,13 +77,13 @@ function fitted(text, words, room) {
   return true;
 }
 
-// Branches that go down beside a node's label: those to all nodes of the next level.
+// Horizontal space for the label of a node, between the branches to the nodes of the next level.
 function roomBelow(h, x, width) {
   const beside = places.depth.flatMap((depth, k) => (depth === places.depth[h] + 1 ? [x(k)] : []));
   return [Math.max(0, ...beside.filter((at) => at < x(h))) + 5, Math.min(width, ...beside.filter((at) => at > x(h))) - 5];
 }
 
-// Labels lie between the branches. Those that would cover others are left out; the text below has them all.
+// Labels are placed between branches. Labels that would overlap are omitted; the text below has all of them.
 function labelTree(drawing, nodes, point, x, y, width) {
   const taken = [];
   const byDepth = [...nodes].sort((a, b) => places.depth[a] - places.depth[b]);

@@ -13,14 +13,14 @@ from budgetprune.report.words.staged import staged_terms
 def pruned_notes(summary: Summary) -> tuple[str, ...]:
     """Return the notes of a pruned model's report."""
     notes = [
-        f"All numbers are counted on {several(summary.n_rows, 'row')} of the data that this report was "
-        "given. They mean something only if these rows had no part in training or choosing.",
-        "Full cost counts all that a row needs on its ways through all trees. Decided cost counts what is "
-        "bought, one after the other, until no tree can change the answer any more.",
-        "Points of the path are prunings whose leaves answer as they were grown. Your model is one of these "
-        "prunings; if its leaves were refitted, it mostly is better than the path beside it.",
-        "Whoever chooses the best of many points by these rows will find it a little worse on others. "
-        "± is what chance does in 19 of 20 samples of rows (two standard errors, row by row).",
+        f"All numbers are measured on the {several(summary.n_rows, 'row')} of the given data. They are valid "
+        "only if these rows were not used for training or model selection.",
+        "Full cost is the cost of every source on a row's paths through all trees. Decided cost is the cost "
+        "of the sources acquired one after the other until the answer is certain.",
+        "Points of the path are prunings with leaf values as grown. Your model is one of these prunings; if "
+        "its leaves were refitted, it is usually better than the path at the same cost.",
+        "The point that is best on these rows will be a little worse on other rows. ± is a 95 % interval of "
+        "the random error (two standard errors, row by row).",
     ]
     if summary.n_sample_rows < summary.n_rows:
         notes.append(
@@ -37,11 +37,11 @@ def _settings(summary: Summary) -> list[str]:
     settings, notes = summary.settings, []
     if settings.slack > 0:
         notes.append(
-            f"Predictions stop a little before certainty (slack {settings.slack:g}), all points alike, so a "
-            "few answers differ from those with all features."
+            f"At all points, predictions stop a little before certainty (slack {settings.slack:g}), so a few "
+            "answers differ from those with all features."
         )
     if summary.max_cost is not None:
-        notes.append(f"No row may cost more than {amount(summary.max_cost)}, where costs are decided costs.")
+        notes.append(f"The decided cost of a row is limited to {amount(summary.max_cost)}.")
     if settings.threshold_label is not None:
         notes.append(
             f"The answer is {settings.threshold_label} if its probability is at least {settings.threshold:g}."
@@ -53,28 +53,28 @@ def _settings(summary: Summary) -> list[str]:
 
 def _pruned_origin(origin: Origin) -> list[str]:
     grown = (
-        f"{several(origin.n_train, 'row')} grew the trees; "
+        f"The trees were trained on {several(origin.n_train, 'row')}; "
         if origin.n_train
-        else "The trees were there already; "
+        else "The trees were trained elsewhere; "
     )
-    notes = [f"{grown}{several(origin.n_validation, 'other row')} counted costs and made the choices."]
+    validation = several(origin.n_validation, "other row")
+    notes = [f"{grown}costs were measured and the model was selected on {validation}."]
     return notes + _choices_and_date(origin)
 
 
 def staged_notes(summary: StagedSummary) -> tuple[str, ...]:
     """Return the notes of a staged model's report."""
     notes = [
-        f"All numbers are counted on {several(summary.n_rows, 'row')} of the data that this report was "
-        "given, unless they are said to be from cross-fitting. They mean something only if these rows had no "
-        "part in training.",
-        "The comparison is with the same model, on the same rows: if every row buys all sources of the "
-        "stages that your model uses, and is answered by the last stage.",
-        "What going on saves is measured by the true answers of these rows. The stopping rule does not know "
-        "them: it compares the uncertainty of a row with a threshold that was learnt from training rows by "
-        "cross-fitting.",
-        "Choose a budget by the dotted blue line, which is from cross-fitting. The best of many points on "
-        "these rows will be a little worse on others. ± is what chance does in 19 of 20 samples of rows (two "
-        "standard errors, row by row).",
+        f"All numbers are measured on the {several(summary.n_rows, 'row')} of the given data, except those "
+        "marked as cross-fitted. They are valid only if these rows were not used for training.",
+        "The reference is the same model on the same rows, if every row acquires all sources of the stages "
+        "that your model uses, and the last stage predicts.",
+        "The saving from further stages is measured with the true labels of these rows. The stopping rule "
+        "does not know the labels: it compares the uncertainty of a row with a threshold that was learnt "
+        "from training rows by cross-fitting.",
+        "Choose a budget by the dotted blue line, which is cross-fitted. The point that is best on these "
+        "rows will be a little worse on other rows. ± is a 95 % interval of the random error (two standard "
+        "errors, row by row).",
     ]
     if summary.n_sample_rows < summary.n_rows:
         notes.append(
@@ -85,23 +85,23 @@ def staged_notes(summary: StagedSummary) -> tuple[str, ...]:
         verb = "has" if summary.n_unknown == 1 else "have"
         notes.append(
             f"{several(summary.n_unknown, 'row')} of the data {verb} a label that the model does not know. "
-            "Every answer to them counts as wrong; a price of errors is not defined for them."
+            "Every answer to them counts as wrong; the cost of errors is not defined for them."
         )
     if summary.loss_kind == "squared error":
-        notes.append("An expected error is the root of the squared error that a stage expects of its answer.")
+        notes.append("The expected error is the root of the squared error that a stage expects.")
     if summary.max_cost is not None:
-        notes.append(f"No row may cost more than {amount(summary.max_cost)}.")
+        notes.append(f"The cost of a row is limited to {amount(summary.max_cost)}.")
     if summary.origin is not None:
         if summary.origin.n_train:
             trained = several(summary.origin.n_train, "row")
-            notes.append(f"{trained} trained the model, and were cross-fitted.")
+            notes.append(f"The model was trained on {trained}, with cross-fitting.")
         notes += _choices_and_date(summary.origin)
     return (*notes, f"Made with budgetprune {summary.version}.")
 
 
 def _choices_and_date(origin: Origin) -> list[str]:
     """Return the selected settings, the creation date and the package versions."""
-    notes = [f"Chosen by these: {origin.choices.rstrip('.')}."] if origin.choices else []
+    notes = [f"Settings selected: {origin.choices.rstrip('.')}."] if origin.choices else []
     packages = [f"{name} {version}" for name, version in origin.versions.items()]
     if origin.created or packages:
         by = f" with {joined(packages)}" if packages else ""

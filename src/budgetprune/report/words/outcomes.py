@@ -1,4 +1,4 @@
-"""Sentences about an outcome that the reports of all models have."""
+"""Sentences about an outcome, shared by the reports of all models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from budgetprune.report.words.terms import TWO_SIGMA, Terms
 
 
 def value(terms: Terms, name: str, outcome: Outcome) -> str:
-    """Describe the slider's position."""
+    """Name a point with its cost and score."""
     score = terms.score(outcome.score)
     return f"{name}: cost {terms.cost(outcome.cost)}, {terms.score_name} {score}"
 
@@ -48,8 +48,8 @@ def _score_change(terms: Terms, outcome: Outcome, n_rows: int) -> str:
     difference, margin = terms.comparison(gained, gained_error)
     text = f"That is {difference} than {terms.reference}"
     if abs(gained) <= TWO_SIGMA * gained_error:
-        return f"{text}, which chance alone can do on {several(n_rows, 'row')} ({margin})."
-    return f"{text}, more than chance does on {several(n_rows, 'row')} ({margin})."
+        return f"{text}, which is within the random error on {several(n_rows, 'row')} ({margin})."
+    return f"{text}, which is more than the random error on {several(n_rows, 'row')} ({margin})."
 
 
 def spread(outcome: Outcome) -> str:
@@ -64,11 +64,11 @@ def spread(outcome: Outcome) -> str:
     else:
         half = f"Half of the rows cost at most {plain(median)}, nine in ten at most "
         start = half if median < ninetieth else "Nine in ten rows cost at most "
-        text = f"{start}{plain(ninetieth)}, the dearest {plain(most)}."
+        text = f"{start}{plain(ninetieth)}, the most expensive row {plain(most)}."
     if 0 < outcome.free < 1:
         text += f" {share(outcome.free)} cost nothing."
     if outcome.undecided > 0:
-        text += f" {share(outcome.undecided)} ran out of money before they were decided."
+        text += f" {share(outcome.undecided)} reached the cost limit before they were decided."
     return text
 
 
@@ -88,8 +88,8 @@ def errors(terms: Terms, outcome: Outcome, n_rows: int) -> str:
         assert terms.class_names is not None
         times = {1: "once", 2: "twice"}.get(n_most, f"{n_most:,} times")
         text += (
-            f" The commonest mistake: {terms.class_names[true]} taken for {terms.class_names[predicted]}, "
-            f"{times}."
+            f" The most frequent mistake: {terms.class_names[true]} predicted as "
+            f"{terms.class_names[predicted]}, {times}."
         )
     return text
 
@@ -99,10 +99,10 @@ def source_list(sources: tuple[SourceShare, ...], of: str = "") -> str:
     return joined([f"{each.source} ({share(each.share)}{of})" for each in sources])
 
 
-def score_lost(terms: Terms, lost: float, gained: str) -> str:
-    """State how much score is given up; `gained` is the verb for a negative loss."""
+def score_lost(terms: Terms, lost: float) -> str:
+    """State how much score is lost, or gained if `lost` is negative."""
     difference = terms.score_difference(lost)
     if not difference:
-        return "nothing is given up"
+        return f"no {terms.score_name} is lost"
     verb = "are" if difference.endswith("points") else "is"
-    return f"{difference} {verb} {'given up' if lost > 0 else gained}"
+    return f"{difference} {verb} {'lost' if lost > 0 else 'gained'}"

@@ -25,10 +25,10 @@ from budgetprune.report.words.outcomes import (
 from budgetprune.report.words.terms import Terms, capitalised, count, terms_of
 
 _ENDINGS = {
-    "certain": "Decided: nothing that is left can change the answer.",
-    "slack": "Decided: what is left hardly ever changes the answer.",
-    "complete": "Complete: no tree asks for anything more.",
-    "max_cost": "The money ran out before it was decided.",
+    "certain": "Decided: no other source can change the answer.",
+    "slack": "Decided: other sources rarely change the answer.",
+    "complete": "Complete: the trees need no other source.",
+    "max_cost": "Not decided: the cost limit was reached.",
 }
 
 
@@ -46,13 +46,13 @@ def pruned_headline(summary: Summary) -> str:
     delivered, whole = summary.points[summary.delivered].outcome(counting), summary.points[-1].full
     way = ", stopping as soon as the answer is certain" if counting == "decided" else ""
     text = (
-        f"Your model pays {terms.cost(delivered.cost)} per prediction{way}, and reaches an "
-        f"{terms.score_name} of {terms.score(delivered.score)}. {capitalised(terms.reference)} pays "
+        f"Your model costs {terms.cost(delivered.cost)} per prediction{way}, and reaches an "
+        f"{terms.score_name} of {terms.score(delivered.score)}. {capitalised(terms.reference)} costs "
         f"{terms.cost(whole.cost)} and reaches {terms.score(whole.score)}."
     )
     if not delivered.cost < whole.cost:
         return text
-    lost = score_lost(terms, whole.score - delivered.score, "gained on top")
+    lost = score_lost(terms, whole.score - delivered.score)
     return f"{text} So {share(1 - delivered.cost / whole.cost)} of the cost is saved, and {lost}."
 
 
@@ -76,13 +76,11 @@ def verdict(terms: Terms, point: Point, counting: Counting) -> str:
     name = capitalised(terms.reference)
     if counting == "full":
         return (
-            f"{name} costs {terms.cost(reference.cost)} per prediction, if all is bought that its trees "
-            f"ask for, and {reached(terms, reference.score, point.n_rows)}."
+            f"{name} costs {terms.cost(reference.cost)} per prediction, if a row buys all sources on its "
+            f"paths, and {reached(terms, reference.score, point.n_rows)}."
         )
-    saved = cost_change(outcome.cost, reference.cost, "all that its trees ask for")
-    return (
-        f"{name}, unpruned, but stopped once it is decided: {terms.cost(outcome.cost)} per prediction{saved}."
-    )
+    saved = cost_change(outcome.cost, reference.cost, "all sources on the paths")
+    return f"{name}, if predictions stop once decided: {terms.cost(outcome.cost)} per prediction{saved}."
 
 
 def acquired(terms: Terms, point: Point, outcome: PrunedOutcome) -> str:
@@ -92,7 +90,7 @@ def acquired(terms: Terms, point: Point, outcome: PrunedOutcome) -> str:
         f"{terms.reference} buys {count(point.reference.n_acquired)}."
     )
     if outcome.top_sources:
-        text += f" Most of the money goes to {source_list(outcome.top_sources)}."
+        text += f" The highest costs are those of {source_list(outcome.top_sources)}."
     if outcome.n_dropped:
         names = list(outcome.dropped)
         if outcome.n_dropped > len(names):
@@ -112,19 +110,19 @@ def change(terms: Terms, change: Change, cost: float, *, is_more: bool) -> str:
     is_more : whether the budget is larger
     """
     if change.point is None:
-        return "This is the dearest point." if is_more else "No point is as cheap as that."
+        return "This is the most expensive point." if is_more else "No point is that cheap."
     costs = f"costs {terms.cost(change.cost)}"
     if cost > 0:
         costs += f", {share(abs(change.cost / cost - 1))} {'more' if is_more else 'less'}"
     if change.is_within:
-        text = f"A budget of {terms.cost(change.budget)} buys a point that {costs}"
+        text = f"A budget of {terms.cost(change.budget)} selects a point that {costs}"
     else:
-        text = f"That buys nothing new. The next point {costs}"
+        text = f"That selects no other point. The next point {costs}"
     text += f", and is {_change_of_score(terms, change)}."
     if change.sources:
-        text += f" What it {'adds' if is_more else 'drops'}: {source_list(change.sources, ' of the rows')}."
+        text += f" It {'adds' if is_more else 'drops'} {source_list(change.sources, ' of the rows')}."
     if change.expected is not None and change.is_within:
-        text += f" Validation rows expected {_expected(terms, change.expected)}."
+        text += f" Expected from validation rows: {_expected(terms, change.expected)}."
     return text
 
 
@@ -134,7 +132,7 @@ def _change_of_score(terms: Terms, change: Change) -> str:
         same_leaves = "as good on these rows"
     else:
         difference, margin = terms.comparison(change.gained, change.gained_error)
-        same_leaves = f"{difference} on these rows (chance does {margin})"
+        same_leaves = f"{difference} on these rows (random error {margin})"
     gained = change.gained_to_refitted
     if gained is None or terms.comparison(gained, 0.0) == terms.comparison(change.gained, 0.0):
         return same_leaves
@@ -157,11 +155,11 @@ def example_title(summary: Summary, example: Example) -> str:
     """Return the title of an example."""
     is_classifier = summary.task == "classification"
     return {
-        "typical": "A typical one",
-        "cheap": "An easy one",
-        "expensive": "A hard one",
-        "lost": f"What you give up: the whole {summary.ensemble} knew better",
-        "wrong": "A mistake" if is_classifier else "The one that is furthest off",
+        "typical": "A typical row",
+        "cheap": "A cheap row",
+        "expensive": "An expensive row",
+        "lost": f"A row that the whole {summary.ensemble} predicts better",
+        "wrong": "A wrong prediction" if is_classifier else "The largest error",
     }[example.kind]
 
 
@@ -169,7 +167,7 @@ def ending(terms: Terms, prediction: Prediction) -> str:
     """Describe why the prediction of one row stopped."""
     text = _ENDINGS.get(prediction.reason, "Not decided.")
     if prediction.full_cost > prediction.cost:
-        text += f" All trees together would have asked for {terms.cost(prediction.full_cost)}."
+        text += f" All sources on the row's paths would cost {terms.cost(prediction.full_cost)}."
     return text
 
 

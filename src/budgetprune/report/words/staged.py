@@ -61,12 +61,12 @@ def staged_headline(summary: StagedSummary) -> str:
         f"{terms.cost(everything.cost)} and reaches {terms.score(everything.score)}."
     )
     if own.cost < everything.cost:
-        lost = score_lost(terms, everything.score - own.score, "gained")
+        lost = score_lost(terms, everything.score - own.score)
         text += f" So {share(1 - own.cost / everything.cost)} of the cost is saved, and {lost}."
     if summary.loss_kind == "cost":
         own_total, other_total = (each.cost + _loss(each.loss) for each in (own, everything))
         text += (
-            f" Together with the cost of errors, that is {terms.cost(own_total)} instead of "
+            f" With the cost of errors, the total is {terms.cost(own_total)} instead of "
             f"{terms.cost(other_total)}."
         )
     return text
@@ -108,10 +108,10 @@ def staged_verdict(summary: StagedSummary, terms: Terms, point: StagedPoint) -> 
     text = compared_with_reference(terms, outcome, point.reference, point.n_rows)
     k = point.cheapest_equal
     if k is None:
-        return f"{text} If all rows stopped at the same stage, none would be as good on these rows."
+        return f"{text} No single stage is as good for all of these rows."
     return (
-        f"{text} If all rows stopped at the same stage, the cheapest one that is as good on these rows would "
-        f"be stage {k}, for {terms.cost(summary.chains[point.chain][k].paid)}."
+        f"{text} The cheapest single stage that is as good for all of these rows is stage {k}, at "
+        f"{terms.cost(summary.chains[point.chain][k].paid)} per row."
     )
 
 
@@ -136,29 +136,29 @@ def stopping_stages(summary: StagedSummary, point: StagedPoint) -> str:
 def next_stage(summary: StagedSummary, point: StagedPoint) -> str:
     """Describe the loss that going on must save at a point."""
     if point.is_fixed or point.lam is None:
-        return "At this point no row chooses: all of them stop at the same stage."
+        return "At this point all rows stop at the same stage."
     if not point.lam > 0:
-        return "At this point rows go on wherever that is expected to save anything, whatever it costs."
+        return "At this point rows go on if any saving is expected, at any cost."
     worth = {
         "errors": f"{amount(100 * point.lam)} errors per 100 rows",
         "cost": f"{amount(point.lam)} of the cost of errors",
         "log loss": f"{amount(point.lam)} of the log loss",
         "squared error": f"{amount(point.lam)} of the squared error",
     }[summary.loss_kind]
-    text = f"At this point rows go on where a unit of cost is expected to save at least {worth}."
+    text = f"At this point rows go on if a unit of cost is expected to save at least {worth}."
     if summary.loss_kind == "cost" and point.is_best:
-        text += " Of all points, this one had the least cost of sources and errors together in cross-fitting."
+        text += " In cross-fitting, this point had the lowest total cost of sources and errors."
     return text
 
 
 def staged_acquired(terms: Terms, point: StagedPoint) -> str:
     """Describe which sources are acquired."""
     if not point.n_stage_sources:
-        return "The stages buy nothing: they use what is free."
+        return "The stages buy nothing: they use free sources only."
     number = terms.n_sources(point.outcome.n_acquired)
     text = f"A row buys {number} on average, of {point.n_stage_sources} in the stages."
     if point.outcome.top_sources:
-        text += f" Most of the cost is that of {source_list(point.outcome.top_sources)}."
+        text += f" The highest costs are those of {source_list(point.outcome.top_sources)}."
     return text
 
 
@@ -173,12 +173,12 @@ def staged_errors(summary: StagedSummary, terms: Terms, point: StagedPoint) -> s
 def use(point: StagedPoint) -> str:
     """Describe how to select a point."""
     if point.kind == "everything":
-        return "No budget leads here: this is what your model is compared with."
+        return "No budget selects this point: it is the reference of the comparison."
     if point.budget is None:
-        return "No budget leads here: the model has a better point for less, or this one uses nothing."
+        return "No budget selects this point: another one is better and cheaper, or this one uses no feature."
     if point.kind == "delivered":
-        return "Your model is at this point. For another one, move the slider; nothing is trained again:"
-    return "Your model file holds this point too. This command chooses it, without training:"
+        return "This is your model. Move the slider to see other points. This command selects one again:"
+    return "Your model file also contains this point. This command selects it, without training:"
 
 
 def command(point: StagedPoint) -> str:
@@ -227,13 +227,13 @@ def staged_example_title(summary: StagedSummary, example: StagedExample) -> str:
     """Return the title of an example."""
     is_classifier = summary.task == "classification"
     return {
-        "early": "One that stops early",
-        "middle": "One that goes on to the middle",
-        "late": "One that goes on to the end",
-        "wrong": "A mistake" if is_classifier else "One that is far off",
-        "avoidable": "A mistake that buying everything avoids"
+        "early": "A row that stops early",
+        "middle": "A row that stops midway",
+        "late": "A row that stops late",
+        "wrong": "A wrong prediction" if is_classifier else "A large error",
+        "avoidable": "A wrong prediction that all sources would correct"
         if is_classifier
-        else "One that more would help",
+        else "A large error that all sources would reduce",
     }[example.kind]
 
 
@@ -251,7 +251,7 @@ def step_reason(summary: StagedSummary, step: ExampleStep) -> str:
         "free": "Went on because the next stage costs nothing.",
         "stop": "Stopped because no row goes on from here at this budget.",
         "limit": f"Stopped because the next stage would exceed the limit of {limit}.",
-        "continue": "Went on because every row does here: the next stage is worth its price for all.",
+        "continue": "Went on because all rows do so at this stage and budget.",
     }[step.reason]
 
 
@@ -260,4 +260,4 @@ def with_all_sources(terms: Terms, example: StagedExample) -> str:
     if not example.full_cost > example.cost:
         return ""
     answer = value_text(example.full_answer)
-    return f"With everything, for {terms.cost(example.full_cost)}, the answer would have been {answer}."
+    return f"With all sources, for {terms.cost(example.full_cost)}, the answer would be {answer}."

@@ -1,4 +1,4 @@
-"""Points of the curve that are better than all cheaper ones."""
+"""Selection of the points of a curve that are better than all cheaper ones."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def best_points(
     in_unit_of_costs: bool = False,
     keeps_full_point: bool = False,
 ) -> StagedTradeOff:
-    """Choose the points that are better than all cheaper ones, in order of their cost.
+    """Select the points that are better than all cheaper ones, in order of their cost.
 
     Parameters
     ----------
     found : StagedTradeOff
     is_candidate : bool array of shape (n_points,)
     by_loss : bool
-        Whether points with less loss are better, or points with a higher score.
+        Whether points are compared by loss (lower is better) or by score (higher is better).
     in_unit_of_costs : bool
-        Whether losses have the unit of the prices. Points at which cost and loss together are more than at a
-        cheaper one are left out then, if a more expensive one is better: no budget should lead to them.
-    keeps_everything : bool
-        Whether the last point is the one at which all rows go to the last stage of the first chain, whatever
-        its score is.
+        Whether losses have the unit of the prices. If so, a point is also left out if its total (cost plus
+        loss) is not below that of all cheaper points, unless it comes after the point with the lowest total.
+    keeps_full_point : bool
+        Whether to keep the point at which all rows go to the last stage of the first chain, whatever its
+        score is.
     """
     value = -found.loss if by_loss else found.score
     best, kept = -np.inf, []

@@ -1,4 +1,4 @@
-"""What points of a curve cost with the stages that are used, which were trained on all rows."""
+"""Check that points cost as much with the final stages, trained on all rows, as in cross-fitting."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from budgetprune.staged.model.objective import Objective
 from budgetprune.staged.model.tradeoff import StagedTradeOff
 from budgetprune.staged.stopping.thresholds import stopping_stage
 
-# Rows that are looked at, and how much more than in cross-fitting they may cost.
+# Number of rows checked, and largest accepted ratio of their cost to the cross-fitted cost.
 MOST_ROWS, MOST_RATIO = 5_000, 1.1
-# Many rows are equally uncertain at a stage if there are no more values of it than this, and at least so many
-# rows for each. Then of the rows that reach it about the share goes on that did so in cross-fitting.
+# A stage has few distinct uncertainties if there are at most FEW_VALUES, with ROWS_PER_VALUE rows for each.
+# At such a stage, the share of the rows that stop may differ from cross-fitting by at most MOST_DIFFERENCE.
+# Stages that less than LEAST_REACHED of the rows reach are not checked.
 FEW_VALUES, ROWS_PER_VALUE, MOST_DIFFERENCE, LEAST_REACHED = 64, 20, 0.1, 0.01
 
 
@@ -27,10 +28,10 @@ def has_expected_cost(
 ) -> NDArray[np.bool_]:
     """Find the points at which training rows cost about as much as rows did in cross-fitting.
 
-    With few rows, the stages of a fold and those of all rows differ: where many rows are equally uncertain,
-    either all of them go on or none. Rows are surer of what they were trained with, so that a cost that is
-    larger is no chance. How many go on from a stage where many rows are equally uncertain is no chance,
-    either. Points at which all rows stop at the same stage cost what they did.
+    With few rows, the stages of a fold differ from those trained on all rows. If many rows have the same
+    uncertainty, all of them go on or none, so a small difference between stages can change the cost a lot.
+    Predictions for training rows are less uncertain than for other rows, so a higher cost on training rows is
+    not a random error. Points at which all rows stop at the same stage always have their expected cost.
     """
     few = sample.take(np.arange(min(len(sample), MOST_ROWS)))
     uncertain = [_uncertainty(chain, few.rows, objective) for chain in chains]
@@ -52,7 +53,7 @@ def has_expected_cost(
 
 
 def _stopping(stops: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of those that stop at a stage among the rows that reach it, by stage; NaN if hardly any do."""
+    """Share of the rows reaching a stage that stop there, by stage; NaN if very few rows reach it."""
     reached = np.cumsum(stops[::-1])[::-1]
     return np.divide(stops, reached, out=np.full_like(stops, np.nan), where=reached > LEAST_REACHED)
 

@@ -1,4 +1,4 @@
-"""What can be promised: how many labels differ from those of the model that buys everything."""
+"""Risk control: test that few labels differ from those of the model that acquires all sources."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from budgetprune.staged.model.chain import Chain
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.stopping.thresholds import stopping_stage
 
-# Share of the rows that are kept for the test, and choose nothing else.
+# Share of the rows held out for this test only.
 TEST_SHARE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class RiskCertificate:
-    """How many labels differ from those of the model that buys everything, by a test on rows of its own.
+    """Result of a test, on held-out rows, of how many labels differ from those of the full model.
+
+    The *full model* is the same model if all rows acquire all sources.
 
     Attributes
     ----------
     share, confidence : float
-        What was asked for: at most that share, with that confidence.
+        The requirement: at most this share of the labels differs, with this confidence.
     n_rows : int
-        Rows of the test.
+        Number of held-out rows.
     differ : float64 array of shape (n_points,)
         Share of these rows whose label differs, for each point of the curve.
     is_certified : bool array of shape (n_points,)
-        Points that keep the promise: all of them together, with that confidence.
+        Points that meet the requirement: all of them together, with this confidence.
     is_full : bool array of shape (n_points,)
-        The model that buys everything, which differs from itself in no label.
+        Whether the point is the full model.
     """
 
     share: float
@@ -44,7 +46,7 @@ class RiskCertificate:
     is_full: NDArray[np.bool_]
 
     def bound(self, point: int) -> float:
-        """Upper bound of the share of labels that differ at one point, with that confidence."""
+        """Upper bound of the share of labels that differ at one point, with the given confidence."""
         if self.is_full[point]:
             return 0.0
         n_differ = round(self.differ[point] * self.n_rows)
@@ -61,7 +63,7 @@ def check_risk(risk: Any) -> tuple[float, float]:
         share = confidence = np.nan
     if not (0 < share < 1 and 0 < confidence < 1):
         raise InvalidInputError(
-            "risk must be a pair (share, confidence) of numbers between 0 and 1, as (0.01, 0.95); not "
+            "risk must be a pair (share, confidence) of numbers between 0 and 1, such as (0.01, 0.95); not "
             f"{risk!r}."
         )
     return share, confidence
@@ -72,16 +74,17 @@ def certify_risk(
 ) -> RiskCertificate:
     """Test the points of a model, from the most expensive one on, until one fails.
 
-    Each test asks whether the share of labels that differ could be larger than promised and show as few as it
-    does. The order of the tests does not depend on the rows, and the first failure ends them; so all points
-    that pass keep the promise together with the given confidence, whatever the distribution of the rows is.
+    The hypothesis of each test is that more than `share` of all labels differ; it is rejected if too few of
+    the labels of `rows` do. This is fixed-sequence testing: the order of the tests does not depend on the
+    rows, and the first failure ends them. So all points that pass meet the requirement together with the
+    given confidence, for any distribution of the rows.
     """
-    seen = [_all_stages(model, chain, rows) for chain in model.chains]
-    full = seen[0][1][:, -1]
+    of_chains = [_all_stages(model, chain, rows) for chain in model.chains]
+    full = of_chains[0][1][:, -1]
     curve = model.trade_off
     differ = np.empty(len(curve))
     for i in range(len(curve)):
-        uncertainty, label = seen[int(curve.chain[i])]
+        uncertainty, label = of_chains[int(curve.chain[i])]
         stage = stopping_stage(uncertainty, curve.thresholds[i])
         differ[i] = np.mean(label[np.arange(len(rows)), stage] != full)
     is_full = np.array([model.buys_everything(i) for i in range(len(curve))])
@@ -96,13 +99,13 @@ def certify(
     confidence: float,
     is_full: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.bool_]:
-    """Test points from the last to the first, by the binomial distribution, until one fails.
+    """Test points from the last to the first with a binomial test, until one fails.
 
     Parameters
     ----------
     differ : share of the labels that differ, for each point
     n_rows, share, confidence : as in `RiskCertificate`
-    is_full : points that are the model that buys everything, which need no test
+    is_full : whether a point is the full model, which passes without a test
     """
     n_differ = np.rint(differ * n_rows)
     passes = binom.cdf(n_differ, n_rows, share) <= 1 - confidence

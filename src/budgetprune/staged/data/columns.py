@@ -1,4 +1,4 @@
-"""Rows as learners take them: numbers in columns, categories by their numbers."""
+"""Features of a table, and conversion of rows to an array in which categories are numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Categories = tuple[tuple[Any, ...] | None, ...]
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The features of a table: how many, their names, and the categories of those that have any.
+    """Features of a table: their number, their names, and the categories of categorical ones.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Columns:
     categories: Categories | None
 
     def read(self, X: Any) -> NDArray[np.float64]:
-        """Turn rows of any form into an array; categories that are unknown become missing values."""
+        """Convert rows of any accepted type to an array; unknown categories become missing values."""
         return as_rows(
             X,
             "X",
@@ -42,14 +42,17 @@ class Columns:
         )
 
     def is_categorical(self, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Say which of some columns hold categories."""
+        """Whether each of the given columns is categorical."""
         if self.categories is None:
             return np.zeros(columns.size, dtype=np.bool_)
         return np.array([self.categories[k] is not None for k in columns.tolist()], dtype=np.bool_)
 
 
 def columns_of(X: Any, names: tuple[str, ...] | None) -> Columns:
-    """Find the features of a table; columns of type ``category`` (polars: Categorical, Enum) have some."""
+    """Describe the features of a table.
+
+    Columns of type ``category`` (polars: Categorical, Enum) are categorical.
+    """
     _refuse_text(X)
     if hasattr(X, "get_columns"):
         found = [_polars_categories(column) for column in X.get_columns()]
@@ -62,7 +65,7 @@ def columns_of(X: Any, names: tuple[str, ...] | None) -> Columns:
 
 
 def _refuse_text(X: Any) -> None:
-    """Raise if a column of a table holds text: whether that means categories is for the user to say."""
+    """Raise if a column holds strings: the user has to declare which columns are categorical."""
     if hasattr(X, "get_columns"):
         text = [column.name for column in X.get_columns() if str(column.dtype) == "String"]
         advice = "X.with_columns(pl.col({name!r}).cast(pl.Categorical))"
@@ -75,7 +78,7 @@ def _refuse_text(X: Any) -> None:
     if text:
         how = advice.format(name=text[0])
         raise InvalidInputError(
-            f"column {text[0]!r} of X holds text. If it has categories, say so: {how}; if not, drop it."
+            f"column {text[0]!r} of X holds text. If it is categorical, convert it: {how}; if not, drop it."
         )
 
 

@@ -1,4 +1,4 @@
-"""Division of rows into folds of cross-fitting."""
+"""Folds of cross-fitting: pairs of training and test row numbers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
-# Out-of-fold rows from which stopping rules are learnt, at least, if there are so many.
+# Number of out-of-fold rows that is enough to learn stopping rules.
 ENOUGH_ROWS = 20_000
 
 
 def even_folds(
     random: np.random.RandomState, n_folds: int, strata: NDArray[np.intp], qid: NDArray[Any] | None
 ) -> list[Fold]:
-    """Divide rows into folds; each gets an equal share of each stratum, also of small ones.
+    """Divide rows into folds, with an equal share of each stratum in each fold, even of small strata.
 
-    Rows of one query stay together.
+    With queries, all rows of a query are in the same fold, and strata are ignored.
     """
     n_rows = len(strata)
     order = random.permutation(n_rows)
@@ -32,7 +32,7 @@ def even_folds(
     else:
         queries, query = np.unique(qid, return_inverse=True)
         if queries.size < 2:
-            raise InvalidInputError("qid must name at least two queries; each stays in one fold.")
+            raise InvalidInputError("qid must have at least two queries: each is in one fold only.")
         n_folds = min(n_folds, queries.size)
         number = (random.permutation(queries.size) % n_folds)[query]
     return [
@@ -41,31 +41,31 @@ def even_folds(
 
 
 def enough_folds(folds: list[Fold]) -> list[Fold]:
-    """Leave out folds that are not needed to learn stopping rules; their rows are for training only."""
+    """Return the first folds, with enough rows to learn stopping rules; the others only train."""
     n_tested = np.cumsum([test.size for _, test in folds])
     return folds[: max(2, int(np.searchsorted(n_tested, ENOUGH_ROWS)) + 1)]
 
 
 def checked_folds(folds: Iterable[Any], n_rows: int) -> list[Fold]:
-    """Return folds of which each row is tested in one, or raise InvalidInputError."""
+    """Return folds in which each row is tested once, or raise InvalidInputError."""
     found = [(np.asarray(train), np.asarray(test)) for train, test in folds]
     tested = np.sort(np.concatenate([test for _, test in found]))
     if len(found) < 2 or not np.array_equal(tested, np.arange(n_rows)):
         raise InvalidInputError(
-            "cv must divide the rows so that each of them is tested once, in at least 2 folds."
+            "cv must have at least 2 folds, and each row must be tested in exactly one of them."
         )
     return found
 
 
 def among(counts: NDArray[np.bool_], fold: Fold) -> Fold:
-    """Number the rows of a fold anew, among those that count."""
+    """Restrict a fold to the rows that count, and renumber them."""
     number = np.cumsum(counts) - 1
     train, test = fold
     return number[train[counts[train]]], number[test[counts[test]]]
 
 
 def folds_of_some(folds: Iterable[Fold], counts: NDArray[np.bool_]) -> list[Fold]:
-    """Return the folds of the rows that count, or raise InvalidInputError if too few folds have any."""
+    """Restrict folds to the rows that count; raise InvalidInputError if fewer than two folds remain."""
     found = [among(counts, fold) for fold in folds]
     found = [(train, test) for train, test in found if train.size and test.size]
     if len(found) < 2:
@@ -76,7 +76,7 @@ def folds_of_some(folds: Iterable[Fold], counts: NDArray[np.bool_]) -> list[Fold
 
 
 def in_new_order(folds: Iterable[Fold], order: NDArray[np.intp]) -> list[Fold]:
-    """Number the rows of folds anew, given which row comes where."""
+    """Renumber the rows of folds after a permutation: row ``order[i]`` becomes row ``i``."""
     number = np.empty(len(order), dtype=np.intp)
     number[order] = np.arange(len(order))
     return [(number[train], np.sort(number[test])) for train, test in folds]

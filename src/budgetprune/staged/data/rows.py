@@ -1,4 +1,4 @@
-"""Rows that an estimator is given: labels, weights and queries."""
+"""Training rows as passed to `fit`, with labels, weights and queries."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class TrainingRows:
 
 
 def unit_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Scale weights so that rows that count weigh about 1 on average; learners depend on the scale.
+    """Scale weights to an average of about 1 over rows of positive weight; learners depend on the scale.
 
-    The factor is a power of two, so that nothing is rounded.
+    The factor is a power of two, so the scaling is exact.
     """
     if weight is None:
         return None
@@ -46,11 +46,11 @@ def unit_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | No
 
 
 def queries_of(X: Any, qid: Any) -> NDArray[Any] | None:
-    """Return the query of each row, if there are queries."""
+    """Validate the queries of rows; None if there are none."""
     if qid is None:
         return None
     found: NDArray[Any] = column_or_1d(qid)
     check_consistent_length(X, found)
     if is_missing(found).any():
-        raise InvalidInputError("qid has missing values; each row needs the query that it belongs to.")
+        raise InvalidInputError("qid has missing values; give the query of each row.")
     return found

@@ -1,4 +1,4 @@
-"""Rows that trees are grown on."""
+"""Training rows in the form that learners need."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Training rows.
+    """Training rows with numeric features and targets.
 
     Attributes
     ----------
     rows : float64 array of shape (n_rows, n_features)
-    target : class numbers, or targets
+    target : class indices, or numbers for regression
     weight : float64 array, or None
     columns : Columns
     kind : {"binary", "multiclass", "regression", "positive"}
-        "positive" is regression with positive targets, on the logarithmic scale.
-    n_outputs : number of scores of a row
+        "positive" is regression of positive targets; scores are logarithms.
+    n_outputs : number of scores per row
     """
 
     rows: NDArray[np.float64]

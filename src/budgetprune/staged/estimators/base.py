@@ -1,4 +1,4 @@
-"""What both estimators share: rows and prices in, stages and a curve out."""
+"""`BudgetEstimator`: base class of `BudgetClassifier` and `BudgetRegressor`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of, 
 
 
 class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
-    """Train the best model for a budget; see `BudgetClassifier`."""
+    """Train a staged model for a budget; see `BudgetClassifier`."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, qid: Any = None) -> Self:
         self._check_parameters()
-        self.__dict__.pop("model_", None)  # a fit that is interrupted leaves no model of other rows
+        self.__dict__.pop("model_", None)  # an interrupted fit must not leave the previous model
         X = rows_of(self, X, reset=True)
         refuse_infinities(X)
         labels = labels_of(self, X, y)
@@ -95,19 +95,21 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         random = check_random_state(self.random_state)
         divided = None if isinstance(self.cv, Integral) else self._given_folds(given)
         if weight is not None and not weight.all():
-            # A row without weight is as good as left out, for the folds too.
+            # Rows of weight 0 are removed, from the folds too.
             counts = weight > 0
             given = given.take(np.flatnonzero(counts))
             divided = None if divided is None else folds_of_some(divided, counts)
         if len(given) < 2:
-            raise InvalidInputError(f"X has n_samples={len(given)} rows that count; at least 2 are needed.")
-        # Rows may be sorted, by class for example. Where some of them are enough, the first ones are taken.
+            raise InvalidInputError(
+                f"X has n_samples={len(given)} rows of positive weight; at least 2 are needed."
+            )
+        # Rows may be sorted, for example by class. Later steps take the first rows as a sample, so shuffle.
         order = random.permutation(len(given))
         given = given.take(order)
         divided = None if divided is None else in_new_order(divided, order)
         tested = None
         if self.risk is not None:
-            given, tested = self._set_aside(given, random)
+            given, tested = self._hold_out(given, random)
         sample = self._sample(given.rows, given.labels, given.weight)
         folds = divided or enough_folds(even_folds(random, int(self.cv), self._strata(sample), given.qid))
         objective = self._make_objective()
@@ -150,26 +152,26 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         )
         if tested is not None:
             self.risk_ = certify_risk(model, tested.rows, *check_risk(self.risk))
-        self.model_ = self._at(model, self.budget)
+        self.model_ = self._select_point(model, self.budget)
         self._warn_if_nothing_fits()
         if is_by_probabilities:
             warnings.warn(
-                "no source makes the labels more accurate than one label for all rows, so the model is "
-                "judged by its probabilities (log loss). In Python, scoring='roc_auc' or "
-                "class_weight='balanced' lets rare classes count more.",
+                "no source makes predictions more accurate than the same label for all rows, so points are "
+                "selected by the log loss of the probabilities. In Python, scoring='roc_auc' or "
+                "class_weight='balanced' gives rare classes more weight.",
                 BudgetWarning,
                 stacklevel=3,
             )
         return self
 
     def _warn_if_nothing_fits(self) -> None:
-        """Warn of a model that buys nothing because all sources are too expensive."""
+        """Warn if the model acquires nothing because all sources are too expensive."""
         price = self._prices.price_alone
         limit = min(np.inf if each is None else each for each in (self.budget, self.max_cost))
         if not np.any(price <= limit * ROUNDING):
             warnings.warn(
-                f"the model buys nothing and answers all rows alike: the cheapest feature costs "
-                f"{price.min():.4g}, more than budget or max_cost allow ({limit:.4g}).",
+                f"the model acquires nothing and gives the same answer for all rows: the cheapest feature "
+                f"costs {price.min():.4g}, more than budget or max_cost allow ({limit:.4g}).",
                 BudgetWarning,
                 stacklevel=4,
             )
@@ -177,21 +179,23 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _set_aside(
+    def _hold_out(
         self, given: TrainingRows, random: np.random.RandomState
     ) -> tuple[TrainingRows, TrainingRows]:
-        """Keep some rows for the test of what is promised; they choose nothing else."""
+        """Hold out rows for the test of `risk`, where they are used only."""
         check_risk(self.risk)
         if not is_classifier(self):
-            raise InvalidInputError("risk is about labels that differ; a regressor has none.")
+            raise InvalidInputError(
+                "risk is about labels that differ; a regressor has no labels: leave it out."
+            )
         if not isinstance(self.cv, Integral) or given.qid is not None:
-            raise InvalidInputError("risk needs rows of its own; give cv as a number, and no qid.")
+            raise InvalidInputError("risk needs held-out rows; give cv as a number, and no qid.")
         order = random.permutation(len(given))
         n_tested = max(1, round(TEST_SHARE * len(given)))
         return given.take(np.sort(order[n_tested:])), given.take(order[:n_tested])
 
-    def _at(self, model: StagedModel, budget: float | None) -> StagedModel:
-        """Choose the point for a budget, among those that keep what is promised."""
+    def _select_point(self, model: StagedModel, budget: float | None) -> StagedModel:
+        """Select the point for a budget, with `risk` among the certified points."""
         found = model.within(budget)
         if self.risk is None:
             return found
@@ -201,7 +205,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             limit = f" below a cost of {model.cost(certified[0]):.4g}" if certified.size else ""
             bound = self.risk_.bound(found.point)
             warnings.warn(
-                f"no model{limit} keeps the promise of risk={self.risk!r}; at this budget, the share of "
+                f"no model{limit} is certified for risk={self.risk!r}; at this budget, the share of "
                 f"labels that differ is at most {bound:.3g}. Give a larger budget, or more rows.",
                 BudgetWarning,
                 stacklevel=3,
@@ -215,7 +219,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def tradeoff_(self) -> StagedTradeOff:
-        """What every budget buys."""
+        """Trade-off curve: cost and score for each budget."""
         check_is_fitted(self)
         return self.model_.trade_off
 
@@ -223,51 +227,51 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> Sample:
-        """Turn labels into what learners take."""
+        """Return rows, numeric targets and weights in the form that learners need."""
 
     @abstractmethod
     def _make_objective(self) -> Objective:
-        """Say what errors cost."""
+        """Return the loss that stopping rules minimise."""
 
     def _fallback(self) -> Objective | None:
-        """By what models are judged if no source improves the score."""
+        """Objective for points and rules if no source improves the score; None: no fallback."""
         return None
 
     @abstractmethod
     def _make_score(self, sample: Sample, given: TrainingRows) -> Score:
-        """Say how outputs are scored."""
+        """Return a function that scores outputs of some rows."""
 
     @abstractmethod
     def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
-        """Outputs of a model that answers all rows alike."""
+        """Outputs of a constant model."""
 
     def _check_score(self, spec: FitSpec) -> None:
-        """Score a constant model, so that a `scoring` that cannot work is found before any training."""
+        """Score a constant model, so that an unsuitable `scoring` raises before training."""
         try:
             spec.score(spec.folds[0][1], self._constant_outputs(spec.sample)[spec.folds[0][1]])
         except (TypeError, ValueError) as error:
             raise InvalidInputError(f"scoring={self.scoring!r} cannot score these rows: {error}") from error
 
-    def _extras(self, scorer: Any, given: TrainingRows, rows: NDArray[np.intp]) -> dict[str, Any]:
-        """Queries and weights of rows for a scorer; a function of the user's own gets no weights."""
-        extras = {}
+    def _scorer_arguments(self, scorer: Any, given: TrainingRows, rows: NDArray[np.intp]) -> dict[str, Any]:
+        """Queries and weights of rows for a scorer; functions that are not scorer objects get no weights."""
+        arguments = {}
         if given.qid is not None and takes_queries(scorer):
-            extras["qid"] = given.qid[rows]
+            arguments["qid"] = given.qid[rows]
         if given.weight is not None and hasattr(scorer, "set_score_request"):
-            extras["sample_weight"] = given.weight[rows]
-        return extras
+            arguments["sample_weight"] = given.weight[rows]
+        return arguments
 
     def _strata(self, sample: Sample) -> NDArray[np.intp]:
-        """Groups of rows that each fold gets an equal share of."""
+        """Strata of the folds, one number per row."""
         return np.zeros(len(sample), dtype=np.intp)
 
     def _given_folds(self, given: TrainingRows) -> list[Fold]:
-        """Divide rows as `cv` says."""
+        """Return the folds of the splitter `cv`."""
         splitter = check_cv(self.cv, given.labels, classifier=is_classifier(self))
         return checked_folds(splitter.split(given.rows, given.labels, given.qid), len(given))
 
     def _candidates(self) -> LearnerCandidates:
-        """List what may grow the trees. Forests of scikit-learn take no categories."""
+        """Return the candidate learners. Forests of scikit-learn do not support categories."""
         found, categories = LEARNERS[self.learner](), self._columns.categories
         if categories is None:
             return found
@@ -275,8 +279,8 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             k = next(k for k, each in enumerate(categories) if each is not None)
             name = k if self._columns.names is None else repr(self._columns.names[k])
             raise InvalidInputError(
-                f"learner='forest' takes no categories, which column {name} has; encode them as numbers, or "
-                "choose another learner."
+                f"learner='forest' does not support categories, but column {name} has some; encode them as "
+                "numbers, or choose another learner."
             )
         return replace(found, forest=None)
 
@@ -306,14 +310,14 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         return self.model_.chain.follow(rows, self.model_.thresholds, self.model_.objective)
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
-        """Compute what each row pays: for all sources up to the stage where it stops, of shape (n_rows,)."""
+        """Compute the cost of each row: of all sources up to the stage where it stops; shape (n_rows,)."""
         stage, _ = self._follow(X)
         return self.model_.paid[stage]
 
     def predictor(self) -> StagedPredictor:
         """Return a predictor that acquires sources one after the other, and can be saved to a file.
 
-        With `risk`, it has only the budgets that keep the promise, unless this one does not.
+        With `risk`, it contains only the certified points, unless the selected point is not certified.
         """
         check_is_fitted(self)
         model = self.model_
@@ -333,12 +337,12 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         other = copy.copy(self)
         other.budget = budget
         other._check_parameters()
-        other.model_ = other._at(self.model_, budget)
+        other.model_ = other._select_point(self.model_, budget)
         return other
 
     @property
     def stages_(self) -> tuple[StageShares, ...]:
-        """The stages at this budget: what they buy, how many rows reach them and stop there, and scores."""
+        """Stages at this budget: sources, prices, shares of the rows that reach them and stop, and scores."""
         check_is_fitted(self)
         return self.model_.stages()
 

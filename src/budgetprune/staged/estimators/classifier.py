@@ -1,4 +1,4 @@
-"""`BudgetClassifier`: the best classifier for a budget."""
+"""`BudgetClassifier`: staged classifier for a budget."""
 
 from __future__ import annotations
 
@@ -23,47 +23,47 @@ from budgetprune.staged.estimators.base import BudgetEstimator
 from budgetprune.staged.model.error_costs import read_error_costs
 from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective
 
-# Is added to shares of classes before some are left out.
+# Added to probabilities before some classes are left out, so that no sum is 0.
 TINY_SHARE = 1e-12
 
 
 class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
     """Train the best classifier for a budget.
 
-    Sources are bought in stages. After each stage a row stops if the errors that the next stage would save
-    are expected to cost less than it does; so most rows pay for a few sources only. One fit serves every
-    budget: `with_budget` is a lookup.
+    Sources are acquired in stages. After each stage, a row stops if the expected saving in errors from the
+    next stage is worth less than its price; so most rows pay for few sources. One fit serves every budget:
+    `with_budget` is a lookup.
 
     Parameters
     ----------
-    costs : FeatureCosts or what it takes
+    costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None: 1 per feature.
     budget : float, optional
-        What a prediction may cost on average. None: no limit.
+        Limit of the average cost of a prediction. None: no limit.
     error_costs : number, matrix or mapping, optional
-        What a wrong answer costs, in the unit of the prices. A number: each error. A matrix: by true class
-        (rows) and predicted class (columns). A mapping: from a true class, or from a pair (true class,
-        predicted class), to a price. With it, the model is chosen at which errors and sources together cost
-        least, within the budget if there is one.
+        Cost of wrong predictions, in the unit of the prices. A number: cost of each error. A matrix: cost by
+        true class (rows) and predicted class (columns). A mapping: from a true class, or from a pair (true
+        class, predicted class), to a cost. With error costs, the point with the lowest total cost of errors
+        and sources is selected, within the budget if there is one.
     max_cost : float, optional
-        What a single prediction may cost at most.
+        Limit of the cost of each single prediction.
     risk : (share, confidence), optional
-        At most this share of the labels differs from those of the model that buys everything, with this
-        confidence: ``(0.01, 0.95)``. It is tested on a fifth of the rows, which choose nothing else.
+        At most this share of the labels differs from those of the model that acquires all sources, with this
+        confidence; for example ``(0.01, 0.95)``. It is tested on a fifth of the rows, which are used for
+        nothing else.
     scoring : str or callable, optional
-        How models are judged, as in scikit-learn. None: accuracy.
+        Score of predictions, as in scikit-learn. None: accuracy.
     time_limit : float, optional
-        Seconds for training. When they are over, what has begun is finished with fewer trees, so that it
-        takes a little longer; there is always a model.
+        Training time in seconds. After it, training still finishes what it has begun, with fewer trees, so it
+        may take a little longer; there is always a model.
     class_weight : dict or "balanced", optional
         Weights of classes.
     learner : {"auto", "lightgbm", "hist", "forest"}
-        What grows the trees: LightGBM, scikit-learn's HistGradientBoosting, or a random forest, which takes
-        no categories. "auto": LightGBM if it is installed, else HistGradientBoosting; or a forest, if that
-        is clearly better on rows that it was not trained on.
+        Trainer of the trees: LightGBM, scikit-learn's HistGradientBoosting, or random forests, which do not
+        support categories. "auto": LightGBM if it is installed, else HistGradientBoosting; or a forest if it
+        is significantly better on rows that it was not trained on.
     cv : int or splitter of scikit-learn
-        Folds of cross-fitting. A number is the largest one: no more folds are used than it takes to have
-        20,000 rows that stages were not trained on.
+        Folds of cross-fitting. A number is a maximum: fewer folds are used if these have 20,000 test rows.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads. None: one for each core.
@@ -73,18 +73,18 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
     Attributes
     ----------
     tradeoff_ : StagedTradeOff
-        What each budget buys: cost and score, with their spread over the folds.
+        Cost and score for each budget, with standard deviations over the folds.
     stages_ : tuple of StageShares
-        What is bought together, in which order, how many rows reach each stage and stop there, and the score
-        if all rows stopped there.
+        Stages in order: sources, prices, shares of the rows that reach each stage and stop there, and the
+        score if all rows stopped there.
     risk_ : RiskCertificate
-        With `risk`: which points of the curve keep the promise, and what can be promised at the others.
+        With `risk`: the points of the curve that meet it, and bounds for the others.
     learner_ : str
-        What has grown the trees.
+        Learner of the trees.
     settings_ : tuple of TreeSettings
-        How trees may be grown: chosen for stages of few features (first), and for all features (last).
+        Tree settings: chosen for stages of few features (first), and for all features (last).
     model_ : StagedModel
-        The stages and the stopping rules of all budgets.
+        Stages, and stopping rules for all budgets.
     classes_ : array of shape (n_classes,)
 
     Examples
@@ -140,8 +140,8 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), optional
         qid : array-like of shape (n_rows,), optional
-            The query that each row is a document of. Queries stay together in cross-fitting, and reach a
-            `scoring` such as `budgetprune.ranking.ap_scorer`.
+            Query of each row, for ranking. All rows of a query are in the same fold, and queries are passed
+            to a `scoring` such as `budgetprune.ranking.ap_scorer`.
         """
         return self._fit(X, y, sample_weight, qid)
 
@@ -155,15 +155,15 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         n_classes = self.classes_.size
         if n_classes < 2:
             (only,) = self.classes_.tolist()
-            where = "" if self.risk is None else " in the rows that are left for training"
+            where = "" if self.risk is None else " in the rows left for training"
             raise InvalidInputError(
-                f"y has one class only ({only!r}){where}; a classifier needs rows of two."
+                f"y has one class only ({only!r}){where}; a classifier needs rows of at least two."
             )
         if self.class_weight is not None:
             of_class = compute_sample_weight(self.class_weight, labels)
             if not np.all((of_class >= 0) & (of_class < np.inf)) or not of_class.any():
                 raise InvalidInputError(
-                    f"class_weight must hold finite numbers of at least 0, not all of them 0; not "
+                    f"class_weight must have finite numbers of at least 0, and one above 0; not "
                     f"{self.class_weight!r}."
                 )
             weight = unit_weights(of_class if weight is None else weight * of_class)
@@ -200,17 +200,17 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
 
         def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
             labels = self.classes_[sample.target[rows]]
-            seen = Seen(self.classes_, self._answer, outputs)
+            seen = GivenOutputs(self.classes_, self._answer, outputs)
             present = np.unique(sample.target[rows])
             if not uses_labels and 1 < present.size < self.classes_.size:
-                # Measures of probabilities refuse classes that no row has; a fold may lack rare ones.
+                # Metrics of probabilities raise for classes without rows, and a fold may lack rare classes.
                 shares = outputs[:, present] + TINY_SHARE
                 shares = shares / shares.sum(axis=1, keepdims=True)
-                seen = Seen(self.classes_[present], self._answer, shares)
+                seen = GivenOutputs(self.classes_[present], self._answer, shares)
             with warnings.catch_warnings():
-                # Rules that never answer with some class are among those that are compared.
+                # Some of the compared rules never predict some class.
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
-                return float(scorer(seen, outputs, labels, **self._extras(scorer, given, rows)))
+                return float(scorer(seen, outputs, labels, **self._scorer_arguments(scorer, given, rows)))
 
         return score
 
@@ -219,17 +219,17 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         return np.tile(share, (len(sample), 1))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Estimate the probability of each class at the stage where a row stops, (n_rows, n_classes)."""
+        """Estimate class probabilities at the stage where each row stops, of shape (n_rows, n_classes)."""
         return self._follow(X)[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row: the one with the least expected cost of error."""
+        """Predict the class of each row: the one with the lowest expected cost of errors."""
         _, outputs = self._follow(X)
         return self.model_.answers(outputs)
 
 
-class Seen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """An estimator whose outputs are known, for scorers."""
+class GivenOutputs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classifier that returns given outputs, to call scorers with."""
 
     def __init__(self, classes: NDArray[Any], answer: ErrorCosts, outputs: NDArray[np.float64]) -> None:
         self.classes_, self._answer, self._outputs = classes, answer, outputs

@@ -1,4 +1,4 @@
-"""`BudgetRegressor`: the best regression model for a budget."""
+"""`BudgetRegressor`: staged regression model for a budget."""
 
 from __future__ import annotations
 
@@ -23,34 +23,33 @@ from budgetprune.staged.model.objective import Objective, SquaredError
 class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
     """Train the best regression model for a budget.
 
-    Sources are bought in stages. After each stage a row stops if the squared error that the next stage would
-    save is expected to cost less than it does. One fit serves every budget: `with_budget` is a lookup.
+    Sources are acquired in stages. After each stage, a row stops if the expected saving in squared error from
+    the next stage is worth less than its price. One fit serves every budget: `with_budget` is a lookup.
 
     Parameters
     ----------
-    costs : FeatureCosts or what it takes
+    costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None: 1 per feature.
     budget : float, optional
-        What a prediction may cost on average. None: no limit.
+        Limit of the average cost of a prediction. None: no limit.
     error_costs : number, optional
-        What a unit of squared error costs, in the unit of the prices. With it, the model is chosen at which
-        errors and sources together cost least, within the budget if there is one.
+        Cost of a unit of squared error, in the unit of the prices. With it, the point with the lowest total
+        cost of errors and sources is selected, within the budget if there is one.
     max_cost : float, optional
-        What a single prediction may cost at most.
+        Limit of the cost of each single prediction.
     risk : (share, confidence), optional
         For classifiers only.
     scoring : str or callable, optional
-        How models are judged, as in scikit-learn. None: R², or NDCG for documents of queries (`qid`).
+        Score of predictions, as in scikit-learn. None: R², or NDCG with queries (`qid`).
     time_limit : float, optional
-        Seconds for training. When they are over, what has begun is finished with fewer trees, so that it
-        takes a little longer; there is always a model.
+        Training time in seconds. After it, training still finishes what it has begun, with fewer trees, so it
+        may take a little longer; there is always a model.
     learner : {"auto", "lightgbm", "hist", "forest"}
-        What grows the trees: LightGBM, scikit-learn's HistGradientBoosting, or a random forest, which takes
-        no categories. "auto": LightGBM if it is installed, else HistGradientBoosting; or a forest, if that
-        is clearly better on rows that it was not trained on.
+        Trainer of the trees: LightGBM, scikit-learn's HistGradientBoosting, or random forests, which do not
+        support categories. "auto": LightGBM if it is installed, else HistGradientBoosting; or a forest if it
+        is significantly better on rows that it was not trained on.
     cv : int or splitter of scikit-learn
-        Folds of cross-fitting. A number is the largest one: no more folds are used than it takes to have
-        20,000 rows that stages were not trained on.
+        Folds of cross-fitting. A number is a maximum: fewer folds are used if these have 20,000 test rows.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads. None: one for each core.
@@ -60,18 +59,16 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
     Attributes
     ----------
     tradeoff_ : StagedTradeOff
-        What each budget buys: cost and score, with their spread over the folds.
+        Cost and score for each budget, with standard deviations over the folds.
     stages_ : tuple of StageShares
-        What is bought together, in which order, how many rows reach each stage and stop there, and the score
-        if all rows stopped there.
-    risk_ : RiskCertificate
-        With `risk`: which points of the curve keep the promise, and what can be promised at the others.
+        Stages in order: sources, prices, shares of the rows that reach each stage and stop there, and the
+        score if all rows stopped there.
     learner_ : str
-        What has grown the trees.
+        Learner of the trees.
     settings_ : tuple of TreeSettings
-        How trees may be grown: chosen for stages of few features (first), and for all features (last).
+        Tree settings: chosen for stages of few features (first), and for all features (last).
     model_ : StagedModel
-        The stages and the stopping rules of all budgets.
+        Stages, and stopping rules for all budgets.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> Self:
@@ -83,8 +80,8 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
         y : array-like of numbers, of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), optional
         qid : array-like of shape (n_rows,), optional
-            The query that each row is a document of. Queries stay together in cross-fitting, and models are
-            scored by NDCG, or by a `scoring` such as `budgetprune.ranking.ap_scorer`.
+            Query of each row, for ranking. All rows of a query are in the same fold, and the default score is
+            NDCG; `scoring` can be another one, such as `budgetprune.ranking.ap_scorer`.
         """
         return self._fit(X, y, sample_weight, qid)
 
@@ -106,7 +103,7 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
         is_number = isinstance(price, Real) and not isinstance(price, bool)
         if not is_number or not 0 < float(price) <= LARGEST_PRICE:
             raise InvalidInputError(
-                "error_costs must be a positive number, the price of a unit of squared error, up to "
+                "error_costs must be a positive number, the cost of a unit of squared error, up to "
                 f"{LARGEST_PRICE:g}; not {price!r}."
             )
         return SquaredError(float(price))
@@ -119,7 +116,7 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
             )
 
             def r2(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-                # Of all rows together: a fold may be too small for a variance of its own.
+                # Relative to the variance of all rows, because a fold may be too small to estimate it.
                 error = np.average((sample.target[rows] - outputs[:, 0]) ** 2, weights=weight[rows])
                 return float(1 - error / total) if total > 0 else 0.0
 
@@ -127,8 +124,8 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
         scorer = ndcg_scorer() if self.scoring is None else get_scorer(self.scoring)
 
         def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-            extras = self._extras(scorer, given, rows)
-            return float(scorer(Seen(outputs), outputs, sample.target[rows], **extras))
+            arguments = self._scorer_arguments(scorer, given, rows)
+            return float(scorer(GivenOutputs(outputs), outputs, sample.target[rows], **arguments))
 
         return score
 
@@ -141,8 +138,8 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
         return self._follow(X)[1][:, 0]
 
 
-class Seen(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """An estimator whose outputs are known, for scorers."""
+class GivenOutputs(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Regressor that returns given outputs, to call scorers with."""
 
     def __init__(self, outputs: NDArray[np.float64]) -> None:
         self._outputs = outputs

@@ -1,4 +1,4 @@
-"""Scoring of outputs by scikit-learn's scorers."""
+"""Parameters of scorers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def takes_queries(scorer: Any) -> bool:
-    """Whether a scorer has a parameter `qid`; scikit-learn's pass theirs on to a function."""
+    """Whether a scorer, or the function that a scikit-learn scorer wraps, accepts `qid`."""
     parameters = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
     takes_all = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
     return "qid" in parameters or (takes_all and not hasattr(scorer, "_score_func"))

@@ -1,4 +1,4 @@
-"""Chains from trained stages: calibration, sources and out-of-fold results."""
+"""Assembly of a chain from trained stages: calibration, sources and out-of-fold results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from budgetprune.staged.training.trainer import CrossFitted, StageTrainer
 def assemble_chain(
     spec: FitSpec, found: CrossFitted, trainer: StageTrainer
 ) -> tuple[Chain, OutOfFoldResults]:
-    """Calibrate the stages, and collect what cross-fitting saw."""
+    """Calibrate the stages; return the chain and its out-of-fold results."""
     sample, acquired = spec.sample, AcquiredSources(spec.costs)
     link = link_of(found.forests[0])
     stages, outputs, losses = [], [], []
@@ -33,11 +33,12 @@ def assemble_chain(
         stage = Stage(sources, replace(found.forests[k], classes=spec.classes))
         scores = found.scores[k]
         if not stage.forest.n_splits and k == 0:
-            # All rows are told the same. Folds must not differ in it: a rule could tell them apart.
+            # A constant first stage has the same scores for all rows. Scores that differ between folds would
+            # let a stopping rule separate the folds.
             scores = np.tile(stage.forest.base, (len(sample), 1))
             scores = log_odds(scores) if link == "shares" else scores
         if link == "identity":
-            # Not all features of the plan: what no tree tests is not bought.
+            # Features of the plan that no tree tests are not acquired.
             acquired.has[list(sources)] = True
             stage, seen = add_expected_error(spec, stage, acquired.columns(), scores, trainer)
         else:
@@ -47,13 +48,13 @@ def assemble_chain(
         outputs.append(seen)
         losses.append(mean_loss(sample, scores * stage.scale))
     price = np.array([spec.costs.price[list(stage.sources)].sum() for stage in stages])
-    # By the loss of training, which is less noisy than errors are.
+    # The training loss is less noisy than the number of errors.
     best = int(np.argmin(losses))
     return Chain(tuple(stages), trainer.learner.decay, link), collect_results(spec, outputs, price, best)
 
 
 def _needed_sources(costs: CostTable, forests: Sequence[Forest]) -> list[tuple[int, ...]]:
-    """List the sources that each stage needs and those before do not; some of a plan may be of no use."""
+    """List the sources that each stage needs in addition; planned sources that no tree uses are left out."""
     has = costs.price == 0
     found = []
     for forest in forests:

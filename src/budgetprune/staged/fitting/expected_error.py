@@ -1,4 +1,4 @@
-"""Expected squared error of a stage, for regression."""
+"""Model of the expected squared error of a stage, for regression."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from budgetprune.staged.training.trainer import StageTrainer
 def add_expected_error(
     spec: FitSpec, stage: Stage, columns: NDArray[np.intp], scores: NDArray[np.float64], trainer: StageTrainer
 ) -> tuple[Stage, NDArray[np.float64]]:
-    """Learn the expected squared error of a stage from the errors on rows that it was not trained on."""
+    """Learn the expected squared error of a stage from out-of-fold errors.
+
+    Returns the stage and its out-of-fold outputs.
+    """
     sample, learner, settings = spec.sample, trainer.learner, trainer.settings[0]
     error = (sample.target - scores[:, 0]) ** 2
     least = max(1e-6 * float(error.mean()), np.finfo(np.float64).tiny)
     squares = replace(sample, target=np.maximum(error, least), kind="positive")
     simple = replace(settings, n_leaves=8, most_rounds=60, least_rows=max(settings.least_rows, 20))
     if not columns.size:
-        # All rows are told the same, in all folds.
+        # Without features, the expected error is constant, and the same for all folds.
         constant = learner.grow(GrowTask(squares, columns, None, None, simple))
         outputs = np.column_stack([scores[:, 0], np.exp(constant.scores(sample.rows)[:, 0])])
         return replace(stage, spread=constant.forest()), outputs

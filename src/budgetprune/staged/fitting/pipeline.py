@@ -1,4 +1,4 @@
-"""From rows and prices to chains of stages and the curve of what each budget buys."""
+"""`fit_staged_model`: from rows and prices to chains of stages and the trade-off curve."""
 
 from __future__ import annotations
 
@@ -36,32 +36,33 @@ from budgetprune.staged.training.settings import LAST_STAGE_FACTOR, choose_setti
 from budgetprune.staged.training.trainer import CrossFitted, StageTrainer
 from budgetprune.staged.training.trials import MOST_ROWS, TrialSplit, TrialTrainer
 
-# Sources of a model by which the settings of early stages are chosen.
+# Number of steps whose features are used to choose the settings of early stages.
 N_FEW_SOURCES = 5
-# Settings and orders are tried on other rows, at least so many if there are, in so many divisions at most:
-# one fold of few rows would choose by chance.
+# Settings and orders of sources are chosen on the test rows of several folds if one has few, because choices
+# on few rows are noisy: number of test rows that is enough, and maximum number of folds.
 ENOUGH_TRIED, MOST_SPLITS = 2000, 3
-# Shares of the time that is left, if it is limited: for the settings, then for the orders of sources.
+# With a time limit: shares of the remaining time for the settings, and then for the orders of sources.
 SETTINGS_TIME_SHARE, ORDERS_TIME_SHARE = 0.2, 0.3
-# Share of the time for all of the training; the rest is for the curve.
+# Share of the time for all training; the rest is for the trade-off curve.
 TRAINING_TIME_SHARE = 0.9
-# Time that a further chain takes at least, as a share of the time of the last one.
+# Minimum time of a further chain, as a share of the time of the one before.
 SHORTEST_CHAIN = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """What `fit_staged_model` found.
+    """Result of `fit_staged_model`.
 
     Attributes
     ----------
     chains : tuple of Chain
     trade_off : StagedTradeOff
-    learner : what has grown the stages
+    learner : Learner
+        Learner of the stages.
     settings : tuple of TreeSettings
-        That were tried for each stage.
+        Candidate settings of each stage.
     objective : Objective
-        Of the stopping rules.
+        Loss that the stopping rules minimise.
     """
 
     chains: tuple[Chain, ...]
@@ -72,12 +73,12 @@ class FitResult:
 
 
 def fit_staged_model(spec: FitSpec) -> FitResult:
-    """Order the sources, train the stages, and learn when to stop."""
+    """Order the sources, train the stages, and learn stopping rules."""
     with tqdm(desc="settings", disable=not spec.verbose) as bar:
         deadline = spec.deadline.share(TRAINING_TIME_SHARE)
         growth = _choose_learner_and_settings(spec, deadline, bar)
         bar.set_description("orders of sources")
-        # Each class has trees of its own. That takes time, and orders need many trials.
+        # Each class has its own trees, which takes time, and orders need many trials: use fewer rows.
         splits = _trial_splits(spec, int(MOST_ROWS / np.sqrt(spec.sample.n_outputs)))
         trials = TrialTrainer(
             spec.candidates.boosted,
@@ -91,7 +92,7 @@ def fit_staged_model(spec: FitSpec) -> FitResult:
         extent = choose_training_extent(spec, trials, orders, deadline.left())
         spec = replace(spec, folds=spec.folds[: extent.n_folds])
         tested = np.sort(np.concatenate([test for _, test in spec.folds]))
-        judged = spec.of_rows(tested)
+        spec_of_tested = spec.of_rows(tested)
         made = (plan_stages(spec.costs, order, extent.n_stages) for order in orders)
         plans = list({plan.sources: plan for plan in made}.values())
         bar.reset(sum(len(plan.sources) for plan in plans) * (len(spec.folds) + 1))
@@ -101,13 +102,13 @@ def fit_staged_model(spec: FitSpec) -> FitResult:
         for trainer, found in _trained_chains(
             spec, plans, growth, extent, deadline, partial(_count_stage, bar)
         ):
-            chain, seen = assemble_chain(judged, found.of_rows(tested), trainer)
+            chain, out_of_fold = assemble_chain(spec_of_tested, found.of_rows(tested), trainer)
             chains.append(chain)
-            results.append(seen)
-    objective, curve = spec.objective, _curve(judged, chains, results)
+            results.append(out_of_fold)
+    objective, curve = spec.objective, _curve(spec_of_tested, chains, results)
     if spec.fallback is not None and not curve.cost.any():
-        fallen = replace(judged, objective=spec.fallback)
-        other = _curve(fallen, chains, [with_objective(fallen, each) for each in results], by_loss=True)
+        fallback = replace(spec_of_tested, objective=spec.fallback)
+        other = _curve(fallback, chains, [with_objective(fallback, each) for each in results], by_loss=True)
         if other.cost.any():
             objective, curve = spec.fallback, other
     return FitResult(tuple(chains), curve, growth.learner, growth.settings, objective)
@@ -115,7 +116,7 @@ def fit_staged_model(spec: FitSpec) -> FitResult:
 
 @dataclass(frozen=True, eq=False)
 class _LearnerChoice:
-    """How trees are grown: by what, and with which settings; `few` are those for few features."""
+    """Learner and its candidate settings; `few` are the settings for few features."""
 
     learner: Learner
     settings: tuple[TreeSettings, ...]
@@ -133,7 +134,7 @@ def _choose_learner_and_settings(spec: FitSpec, deadline: Deadline, bar: Any) ->
         deadline.share(SETTINGS_TIME_SHARE),
         bar.update,
     )
-    # Early stages have few features, which need other trees than many.
+    # Early stages have few features, for which other settings are best than for many.
     few = choose_settings(trials, promising_columns(trials, acquired, N_FEW_SOURCES))
     trials = replace(trials, settings=choose_settings(trials, columns))
     learner, settings = choose_learner(
@@ -152,11 +153,11 @@ def _trained_chains(
     deadline: Deadline,
     on_progress: Callable[[], Any],
 ) -> Iterator[tuple[StageTrainer, CrossFitted]]:
-    """Train the chains that there is time for, and that of the budget even if the time is over."""
+    """Train chains as far as time allows; the first and that of the requested budget in any case."""
     wanted = next((plan for plan in plans if _first_price(spec, plan) <= spec.budget * ROUNDING), None)
     shortest = 0.0
     for i, plan in enumerate(plans):
-        # One more chain takes some time, even if its rounds are as few as can be.
+        # A further chain takes some time, even with the minimum number of rounds.
         is_extra = i >= extent.n_chains or deadline.left() < shortest
         if i and plan is not wanted and is_extra:
             continue
@@ -179,7 +180,7 @@ def _trained_chains(
 def _curve(
     spec: FitSpec, chains: Sequence[Chain], results: Sequence[OutOfFoldResults], *, by_loss: bool = False
 ) -> StagedTradeOff:
-    """Learn stopping rules, and choose those that are better than all cheaper ones."""
+    """Learn stopping rules, and select those that are better than all cheaper ones."""
     points = cross_fitted_points(results, spec.folds, spec.score)
     rows = replace(spec.sample, weight=spec.row_weight)
     return best_points(
@@ -192,18 +193,18 @@ def _curve(
 
 
 def _count_stage(bar: Any) -> None:
-    """Count a stage. If there is no time for all rounds, the first fold is trained twice."""
+    """Advance the progress bar. With little time, the first fold is trained twice, exceeding the total."""
     bar.total = max(bar.total, bar.n + 1)
     bar.update()
 
 
 def _first_price(spec: FitSpec, plan: StagePlan) -> float:
-    """Return the price of the first stage that buys something."""
+    """Return the price of the first stage that acquires sources."""
     return float(next((spec.costs.price[list(each)].sum() for each in plan.sources if each), np.inf))
 
 
 def _trial_splits(spec: FitSpec, most: int) -> tuple[TrialSplit, ...]:
-    """Rows on which settings and orders are tried: some of the first fold, or of several if they are few."""
+    """Train-test splits to choose settings and orders: from the first fold, or several if it has few rows."""
     n_tested = spec.folds[0][1].size * np.sqrt(spec.sample.n_outputs)
     n_splits = int(np.clip(ENOUGH_TRIED / n_tested, 1, MOST_SPLITS))
     return tuple(

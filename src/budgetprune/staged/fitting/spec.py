@@ -1,4 +1,4 @@
-"""What is given to `fit_staged_model`."""
+"""`FitSpec`: inputs of `fit_staged_model`."""
 
 from __future__ import annotations
 
@@ -21,27 +21,32 @@ from budgetprune.staged.training.deadline import Deadline
 
 @dataclass(frozen=True, eq=False)
 class FitSpec:
-    """Rows, prices and limits of a fit.
+    """Rows, prices, limits and options of a fit.
 
     Attributes
     ----------
     sample : Sample
-        Its weights count in training and for losses; with class weights, they depend on the class.
+        Its weights apply to training and losses, and include class weights.
     row_weight : float64 array of shape (n_rows,)
-        Weights of the rows in average costs, whatever their class is.
-    classes : what they are called, or None
+        Weights of the rows in average costs, without class weights.
+    classes : array of labels, or None for regression
     costs : CostTable
-    folds : of cross-fitting
-        Rows that are tested in none of them have a part in training only.
+    folds : folds of cross-fitting
+        Rows that no fold tests are used for training only.
     objective : Objective
     fallback : Objective, or None
-        By which points are judged if none has a better score than buying nothing.
-    score : of cross-fitted outputs
-    candidates : what may grow the trees
-    budget : what rows may cost on average
-    max_cost : what a row may cost, at most
-    has_error_costs : whether wrong answers have prices: then points with less loss are better
-    keeps_everything : whether the point at which all rows buy everything is on the curve in any case
+        Used instead if no point has a better score than acquiring nothing.
+    score : Score
+        Function that scores cross-fitted outputs.
+    candidates : LearnerCandidates
+    budget : float
+        Limit of the average cost.
+    max_cost : float
+        Limit of the cost of a row.
+    has_error_costs : bool
+        Whether errors have costs; then points are compared by loss instead of score.
+    keeps_full_point : bool
+        Whether the curve must contain the point at which all rows acquire all sources.
     deadline : Deadline
     seed, n_jobs : int
     verbose : bool
@@ -67,11 +72,11 @@ class FitSpec:
 
     @property
     def limits(self) -> CostLimits:
-        """Prices and limits of the cost, for orders of sources."""
+        """Prices and cost limits, for the orders of sources."""
         return CostLimits(self.costs, self.budget, self.max_cost)
 
     def of_rows(self, rows: NDArray[np.intp]) -> FitSpec:
-        """Return the same for some of the rows, which are numbered anew."""
+        """Return the same for some of the rows, renumbered."""
         counts = np.zeros(len(self.sample), dtype=np.bool_)
         counts[rows] = True
         return replace(

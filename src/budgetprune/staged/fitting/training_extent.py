@@ -1,4 +1,4 @@
-"""How many stages, folds and chains there is time for."""
+"""Choice of the number of stages, folds and chains, given the time limit."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from budgetprune.staged.training.plan import COLUMNS_OF_ROUND, StagePlan, relati
 from budgetprune.staged.training.trials import TrialTrainer
 
 MOST_STAGES, FEWEST_STAGES = 20, 5
-# Stages that each chain has before a further chain, or a fold of few rows, is given up.
+# The number of stages is reduced to this before chains and folds are.
 STAGES_OF_CHAINS = 10
-# Folds that are left have this many rows in all, or there are two of them.
+# The number of folds is reduced as far as they have this many test rows, but not below the minimum.
 ENOUGH_TESTED, FEWEST_FOLDS = 4000, 2
-# Rounds of a stage that there should be time for; and in a hurry, in which the learning rate is larger.
+# Rounds of a stage for which there should be time; the latter with a single setting per stage.
 USUAL_ROUNDS, FEW_ROUNDS = 80, 40
-# Rounds by which the time of a round is measured. The first ones are faster than the others.
+# Rounds used to measure the time of a round, after the first few, which are faster.
 MEASURED_ROUNDS = 30
 
 
 @dataclass(frozen=True)
 class TrainingExtent:
-    """How much there is time for.
+    """Maximum numbers of stages, folds and chains.
 
     Attributes
     ----------
     n_stages, n_folds, n_chains : int
-        At most. A chain for the budget that is asked for is trained in any case.
-    is_hurried : whether each stage has one setting only
+        Maximum numbers. A chain for the requested budget is trained in any case.
+    single_setting : bool
+        Whether each stage has one candidate setting only.
     """
 
     n_stages: int
@@ -48,15 +49,15 @@ class TrainingExtent:
 def choose_training_extent(
     spec: FitSpec, trials: TrialTrainer, orders: Sequence[list[Step]], left: float
 ) -> TrainingExtent:
-    """Choose how many stages, folds and chains there may be: each stage should have time for enough rounds.
+    """Choose the largest extent with enough time for the rounds of each stage.
 
     Parameters
     ----------
-    work : FitSpec
+    spec : FitSpec
     trials : TrialTrainer
-        By which the time of a round is measured.
-    orders : of the sources, one for each chain
-    left : seconds for the training of all chains; infinite if the time is not limited
+        Used to measure the time of a round.
+    orders : orders of the sources, one for each chain
+    left : seconds for the training of all chains; infinite without a time limit
     """
     everything = TrainingExtent(MOST_STAGES, len(spec.folds), len(orders), single_setting=False)
     all_extents = list(_extents_in_falling_order(everything, _few_folds(spec)))
@@ -69,7 +70,7 @@ def choose_training_extent(
     def seconds(extent: TrainingExtent) -> float:
         plans = [plan_stages(spec.costs, order, extent.n_stages) for order in orders[: extent.n_chains]]
         n_tried = 1 if extent.single_setting else 2
-        # The first fold tries settings; the stages on all rows take longer than those of a fold.
+        # The first fold compares settings; the stages on all rows take longer than those of a fold.
         n_times = n_tried + extent.n_folds - 1 + len(spec.sample) / n_rows
         n_rounds = FEW_ROUNDS if extent.single_setting else USUAL_ROUNDS
         return n_times * n_rows * sum(speed.seconds(plan, n_rounds) for plan in plans) / speed_up(spec.n_jobs)
@@ -79,13 +80,13 @@ def choose_training_extent(
 
 @dataclass(frozen=True)
 class _TrainingSpeed:
-    """How long stages take.
+    """Measured training times.
 
     Attributes
     ----------
-    binning : seconds for a row and a unit of relative time, to sort values into bins
-    training : the same, for a round
-    scoring : seconds for a row and a round, to compute scores
+    binning : seconds of binning, per row and unit of `relative_time`
+    training : seconds of a boosting round, per row and unit of `relative_time`
+    scoring : seconds of prediction, per row and round
     """
 
     binning: float
@@ -93,13 +94,13 @@ class _TrainingSpeed:
     scoring: float
 
     def seconds(self, plan: StagePlan, n_rounds: int) -> float:
-        """Estimate how long it takes to train the stages of a plan, for each row."""
+        """Estimate the training time of the stages of a plan, in seconds per row."""
         training = (self.binning + n_rounds * self.training) * relative_time(plan.columns).sum()
         return float(training + n_rounds * self.scoring * len(plan.columns))
 
 
 def _measure_speed(trials: TrialTrainer, columns: NDArray[np.intp]) -> _TrainingSpeed:
-    """Measure it with models on all columns."""
+    """Measure training times with models on all columns."""
     trials = replace(trials, deadline=Deadline(None))
     taken = []
     for n_rounds in (FEWEST_ROUNDS, FEWEST_ROUNDS + MEASURED_ROUNDS):
@@ -122,13 +123,13 @@ def _few_folds(spec: FitSpec) -> int:
 
 
 def _extents_in_falling_order(everything: TrainingExtent, few_folds: int) -> Iterator[TrainingExtent]:
-    """List extents, from everything to the least.
+    """List extents, from the largest to the smallest.
 
-    What is given up first costs least accuracy. On 13,000 design rows of MiniBooNE at a cost of 3, twenty
-    stages have an accuracy of .913. With two folds and one setting for each stage, the training takes less
-    than half the time, and the accuracy is .912; with fourteen stages .913, ten .909, eight .907, six .900.
+    Reductions that cost little accuracy come first. Measured on 13,000 design rows of MiniBooNE at a cost of
+    3: accuracy .913 with twenty stages; .912 with two folds and one setting per stage, in less than half the
+    time; then .913 with fourteen stages, .909 with ten, .907 with eight, .900 with six.
     """
-    # Two of five.
+    # Two of five folds.
     least_folds = max(FEWEST_FOLDS, round(0.4 * everything.n_folds))
     yield everything
     few = replace(everything, n_folds=few_folds)

@@ -1,4 +1,4 @@
-"""`ConstantScore`: scores that are the same for all rows."""
+"""`ConstantScore`: the same scores for all rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOSSES: dict[Kind, Any] = {
 
 
 class ConstantScore(GrownTrees):
-    """The best score that is the same for all rows, as a tree with a single leaf."""
+    """The best constant score, as a tree with a single leaf."""
 
     n_rounds = 1
 
@@ -80,7 +80,7 @@ def _class_numbers(sample: Sample) -> NDArray[np.intp] | None:
 
 
 def best_constant(sample: Sample) -> NDArray[np.float64]:
-    """Compute the score that fits all rows best: log odds, or the mean."""
+    """Compute the constant score with the lowest loss: log odds (smoothed), or the mean."""
     if sample.kind in ("binary", "multiclass"):
         n_classes = max(2, sample.n_outputs)
         share = np.bincount(sample.target, weights=sample.weight, minlength=n_classes)

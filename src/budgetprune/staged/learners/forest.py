@@ -1,4 +1,4 @@
-"""Stages that are forests of scikit-learn: random trees on their own, which are averaged."""
+"""Learner with scikit-learn's random forests and extremely randomised trees."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from budgetprune.staged.learners.task import GrowTask, TreeSettings
 from budgetprune.staged.learners.trees import GrownTrees, map_to_all_features, single_thread_scores
 from budgetprune.staged.model.links import log_shares
 
-# More trees make forests better, but only a little, and files larger.
+# More trees improve forests little and make files larger.
 N_TREES = 100
-# Trees that are grown at a time; between batches, training may end because the time is over.
+# Number of trees per batch; the deadline is checked between batches.
 _BATCH = 10
-# scikit-learn's forests compare numbers of 32 bits, and add them up to see whether all are finite.
+# scikit-learn's forests convert rows to float32 and check that their sum is finite.
 _LARGEST = 1e30
 
 
@@ -39,15 +39,15 @@ class _GrownForest(GrownTrees):
 
 
 class ForestLearner(Learner):
-    """Random forests or extremely randomised trees; each stage stands alone.
+    """Random forests or extremely randomised trees; each stage is a model of its own.
 
-    A forest of classes answers with shares of its trees' rows. `GrownTrees.scores` are logarithms, so that
-    losses and calibration are those of boosted trees; the trees themselves answer with the shares.
+    The trees of a classification forest predict class shares. `GrownTrees.scores` returns their logarithms,
+    so that losses and calibration are the same as for boosted trees.
 
     Parameters
     ----------
     boosted : Learner
-        For what must be positive: forests cannot grow on a logarithmic scale.
+        Used for positive targets, because forests cannot fit logarithms of the mean.
     """
 
     name = "forest"
@@ -84,14 +84,14 @@ class ForestLearner(Learner):
 
 
 def log_odds(shares: NDArray[np.float64]) -> Scores:
-    """Turn shares of classes into scores like those of boosted trees: two classes have one."""
+    """Convert class shares to scores as of boosted trees, with one score for two classes."""
     found = log_shares(shares)
     return found[:, 1:] - found[:, :1] if found.shape[1] == 2 else found
 
 
 def forest_settings(n_rows: int) -> list[TreeSettings]:
-    """List the settings that are tried: all thresholds or random ones, with small leaves and larger ones."""
-    # A leaf for every other row, if there are few rows; large trees would make files large.
+    """List the settings to compare: random or best thresholds, smaller and larger leaves."""
+    # The maximum keeps model files small; with few rows, there is at most one leaf per two rows.
     usual = TreeSettings(n_leaves=int(np.clip(n_rows // 2, 8, 256)), most_rounds=N_TREES)
     return [
         replace(usual, extra=extra, least_rows=least_rows) for extra in (True, False) for least_rows in (2, 5)
@@ -124,10 +124,10 @@ def _model(task: GrowTask) -> Any:
 
 
 def _summed(forest: Forest, sample: Sample) -> Forest:
-    """Let trees that are averaged add up to the average, as those of boosted stages add up."""
+    """Divide the values of averaged trees by their number, so that they are summed as boosted trees are."""
     value, classes = forest.value / forest.divisor, forest.classes
     if classes is not None:
-        # Rows of some class may all be in another fold.
+        # A class may have no rows in this fold.
         n_classes = max(2, sample.n_outputs)
         own, value = value, np.zeros((len(value), n_classes))
         value[:, classes] = own
@@ -141,14 +141,14 @@ def _summed(forest: Forest, sample: Sample) -> Forest:
         tree_round=np.arange(forest.n_trees, dtype=np.int32),
         threshold=_float64_thresholds(forest.threshold),
         input_dtype=np.dtype(np.float64),
-        # What only pruning uses would make files larger.
+        # Only pruning uses these; without them, files are smaller.
         class_weight=None,
         variance=None,
     )
 
 
 def _float64_thresholds(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Find thresholds that tell numbers apart as the given ones do after rounding to 32 bits."""
+    """Find thresholds that split float64 values as the given ones split them after rounding to float32."""
     nearest = threshold.astype(np.float32)
     below = np.where(nearest > threshold, np.nextafter(nearest, np.float32(-np.inf)), nearest)
     above = np.nextafter(below, np.float32(np.inf))
@@ -157,7 +157,7 @@ def _float64_thresholds(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _shares_of(sample: Sample, constant: Forest) -> Forest:
-    """Turn a constant score into constant shares of classes."""
+    """Convert a constant score to constant class shares."""
     score = best_constant(sample)
     shares = softmax(score) if score.size > 1 else np.append(expit(-score), expit(score))
     return replace(

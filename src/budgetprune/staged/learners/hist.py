@@ -1,4 +1,4 @@
-"""Stages that scikit-learn's HistGradientBoosting grows, where LightGBM is not installed."""
+"""Learner with scikit-learn's HistGradientBoosting, for installations without LightGBM."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from budgetprune.staged.learners.trees import GrownTrees, map_to_all_features, s
 from budgetprune.staged.model.join import take_trees
 from budgetprune.utils.threads import kernel_threads
 
-# Each call of `fit` sorts values into bins again, so that few calls with many rounds each are faster.
+# Rounds of the first call of `fit` and of each further one. Every call bins the rows again, so few calls with
+# many rounds are faster.
 _FIRST_ROUNDS, _MORE_ROUNDS = 30, 60
-# Fewer bins make splits faster to find; with few rows they cost no accuracy.
+# Fewer bins make the search for splits faster; with few rows, the accuracy is the same.
 _FEW_ROWS, _FEW_BINS, _MANY_BINS = 10_000, 64, 255
-# Weight of a row that stands for an absent class, as a share of the mean.
+# Weight of the added row of an absent class, relative to the mean weight.
 _NO_WEIGHT = 1e-6
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    """To look for OpenMP takes longer than to train a small model, so it is done once."""
-    import sklearn.ensemble  # noqa: F401 so that its OpenMP is found
+    """Return a controller of OpenMP's threads; finding the libraries is slow, so it is cached."""
+    import sklearn.ensemble  # noqa: F401  (loads its OpenMP library)
 
     return ThreadpoolController()
 
 
-class _Watch:
-    """A score by which HistGradientBoosting stops when the time is over: it grows until then."""
+class _TimeLimitScorer:
+    """Scorer that stops HistGradientBoosting at the deadline: the score increases each round until then."""
 
     def __init__(self, is_over: Callable[[], bool]) -> None:
         self._is_over, self._score = is_over, 0
@@ -60,13 +61,13 @@ class _GrownByHist(GrownTrees):
 
 
 class HistLearner(Learner):
-    """scikit-learn's HistGradientBoosting, which cannot start from given scores: each stage stands alone."""
+    """HistGradientBoosting. It cannot start from given scores, so each stage is a model of its own."""
 
     name = "hist"
     decay = 0.0
 
     def _grow(self, task: GrowTask) -> GrownTrees:
-        # OpenMP would take all cores, for each of the models that are grown at the same time.
+        # Several models train at the same time; by default, OpenMP would use all cores for each of them.
         with _controller().limit(limits=task.n_threads, user_api="openmp"):
             if task.validation is not None and task.n_rounds is None:
                 return self._grow_until_best(task, task.validation)
@@ -75,7 +76,7 @@ class HistLearner(Learner):
             return self._grown(model, task)
 
     def _grow_until_best(self, task: GrowTask, validation: ValidationRows) -> GrownTrees:
-        """Add rounds until the loss on other rows has not fallen for some, and keep those up to the best."""
+        """Train with early stopping on validation rows, and keep the rounds with the lowest loss."""
         model = self._model(task).set_params(warm_start=True)
         seen, most = validation.sample, model.max_iter
         n_rounds, losses = 0, [np.inf]
@@ -86,7 +87,7 @@ class HistLearner(Learner):
             losses = [np.inf, *(mean_loss(seen, scores) for scores in _scores_by_round(forest, seen.rows))]
             n_rounds = model.n_iter_
             if n_rounds < wanted:
-                break  # the time is over
+                break  # stopped at the deadline
         return self._grown(model, task, int(np.argmin(losses)))
 
     def _fit(self, model: Any, task: GrowTask) -> None:
@@ -111,7 +112,7 @@ class HistLearner(Learner):
             min_samples_leaf=settings.least_rows,
             max_bins=_FEW_BINS if len(task.sample) < _FEW_ROWS and not is_categorical.any() else _MANY_BINS,
             early_stopping=True,
-            scoring=_Watch(task.is_over),
+            scoring=_TimeLimitScorer(task.is_over),
             n_iter_no_change=1,
             tol=0.0,
             validation_fraction=None,
@@ -136,7 +137,7 @@ class HistLearner(Learner):
 
 
 def _with_all_classes(sample: Sample) -> Sample:
-    """Add a row of next to no weight for each class that has none: the library counts the classes it sees."""
+    """Add a row of tiny weight for each absent class; the library counts the classes in the rows."""
     if sample.kind not in ("binary", "multiclass"):
         return sample
     absent = np.setdiff1d(np.arange(max(2, sample.n_outputs)), sample.target)
@@ -155,7 +156,7 @@ def _scores_by_round(forest: Forest, rows: NDArray[np.float64]) -> Iterator[Scor
     """Compute scores after each round."""
     with kernel_threads(1):
         leaves = forest.apply(rows)
-    # A round has a tree for each output, in their order.
+    # Each round has one tree per output, in order.
     values = forest.value[leaves, 0].reshape(len(rows), -1, forest.n_outputs)
     scores = forest.base + np.cumsum(values, axis=1)
     return (scores[:, k] for k in range(scores.shape[1]))

@@ -1,4 +1,4 @@
-"""`Learner`: what grows the trees of a stage."""
+"""`Learner`: base class of the learners that grow the trees of a stage."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from budgetprune.staged.learners.task import GrowTask
 from budgetprune.staged.learners.trees import GrownTrees
 from budgetprune.utils.threads import VALUES_PER_THREAD
 
-# Training ends if the loss on other rows has not fallen for this many rounds.
+# Early stopping: rounds without a lower loss on validation rows.
 PATIENCE = 20
-# Rounds that are trained even if the time is over.
+# Minimum number of rounds, trained even after the deadline.
 FEWEST_ROUNDS = 5
 
 
@@ -26,25 +26,25 @@ class Learner(ABC):
     Attributes
     ----------
     name : str
-        As users call it.
+        Value of the parameter `learner`.
     decay : float
-        By what a stage multiplies the scores of the stage before, which its trees add to. 0: each stage is a
-        model of its own.
+        Factor of the scores of the stage before, to which the trees of a stage add. 0: each stage is a model
+        of its own.
     """
 
     name: ClassVar[str]
     decay: ClassVar[float]
 
     def grow(self, task: GrowTask) -> GrownTrees:
-        """Grow trees that add to the scores that they are started with."""
+        """Grow trees that add to the start scores of the task."""
         if not task.columns.size:
             return self._constant(task)
-        # Threads that have little to do wait for each other longer than they work.
+        # With little work per thread, threads spend most of their time waiting for each other.
         n_values = len(task.sample) * task.columns.size
         return self._grow(replace(task, n_threads=min(task.n_threads, max(1, n_values // VALUES_PER_THREAD))))
 
     def _constant(self, task: GrowTask) -> GrownTrees:
-        """Answer all rows alike."""
+        """Return a constant score for all rows."""
         return ConstantScore(task.sample, task.start)
 
     @abstractmethod
@@ -53,4 +53,4 @@ class Learner(ABC):
 
     @abstractmethod
     def gains(self, grown: GrownTrees, n_features: int) -> NDArray[np.float64]:
-        """Add up by how much the splits on each feature lowered the loss."""
+        """Total gain of the splits on each feature, of shape (n_features,)."""

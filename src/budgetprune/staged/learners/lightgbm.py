@@ -1,4 +1,4 @@
-"""Stages that LightGBM grows."""
+"""Learner with LightGBM."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from budgetprune.staged.learners.learner import FEWEST_ROUNDS, PATIENCE, Learner
 from budgetprune.staged.learners.task import GrowTask
 from budgetprune.staged.learners.trees import GrownTrees, map_to_all_features
 
-# Logarithms of probabilities are finite.
+# Lower limit of probabilities, so that their logarithms are finite.
 _LEAST_SHARE = 1e-15
-# A stage that starts with half of a score is, once calibrated, as good as the one before. Its first rounds
-# restore the score, which the loss does not show; they are this many, divided by the learning rate.
+# A stage starts with half of the scores of the stage before. Its first rounds restore the scale, which does
+# not lower the calibrated loss. There are about 3 / learning rate of them; early stopping must ignore these
+# rounds, so a large amount is added to their loss.
 _RESTORED, _LARGE = 3.0, 1e3
-# Bins are made from this many rows. With 200,000 rows they would take half of the training time.
+# Number of rows used to make bins. With 200,000 rows, binning would take half of the training time.
 _N_ROWS_OF_BINS = 50_000
-# A column has few values if its first rows have no more than this.
+# A column has few distinct values if its first rows have at most _FEW_VALUES.
 _FIRST_ROWS, _FEW_VALUES = 1000, 60
 
 
@@ -41,10 +42,10 @@ class _GrownByLightGBM(GrownTrees):
 
 
 class LightGBMLearner(Learner):
-    """LightGBM, each stage started with half of the scores of the stage before."""
+    """LightGBM; each stage starts with half of the scores of the stage before."""
 
-    # Measured on design rows of MiniBooNE: independent stages (0) need 120 rounds each for the same curve for
-    # which 0.5 needs 70; with 1, later stages are less accurate.
+    # Measured on design rows of MiniBooNE: for the same curve, stages need 70 rounds each with decay 0.5, and
+    # 120 with decay 0 (independent stages). With decay 1, later stages are less accurate.
     name = "lightgbm"
     decay = 0.5
 
@@ -61,11 +62,11 @@ class LightGBMLearner(Learner):
         bins = _bins_with_room(task.sample, task.columns) if task.settings.extra else None
         data = _dataset(task.sample, task.columns, task.start, bins)
 
-        def end_in_time(env: Any) -> None:
+        def stop_at_deadline(env: Any) -> None:
             if env.iteration + 1 >= FEWEST_ROUNDS and task.is_over():
                 raise lgb.callback.EarlyStopException(env.iteration, env.evaluation_result_list or [])
 
-        callbacks: list[Any] = [end_in_time]
+        callbacks: list[Any] = [stop_at_deadline]
         parameters = self._parameters(task)
         watched: list[Any] = []
         measured = None
@@ -74,7 +75,8 @@ class LightGBMLearner(Learner):
             watched = [_dataset(seen, task.columns, task.validation.start, data)]
             callbacks.append(lgb.early_stopping(PATIENCE, verbose=False))
             if seen.kind in ("binary", "multiclass"):
-                # Stages are calibrated, so that more rounds may help even if they are too sure of themselves.
+                # Stages are calibrated later, so more rounds may help even if probabilities become
+                # overconfident.
                 measured, parameters["metric"] = _calibrated_loss(task, seen), "none"
         booster = lgb.train(
             parameters,
@@ -118,7 +120,7 @@ class LightGBMLearner(Learner):
 def _calibrated_loss(
     task: GrowTask, seen: Sample
 ) -> Callable[[NDArray[np.float64], Any], tuple[str, float, bool]]:
-    """Make a metric for LightGBM: the loss of calibrated probabilities."""
+    """Return a metric for LightGBM: the loss after calibration."""
     loss = RunningLoss(seen)
     n_left = 0 if task.start is None else int(_RESTORED / task.settings.learning_rate)
 
@@ -129,7 +131,7 @@ def _calibrated_loss(
         found = loss(np.log(np.maximum(shares, _LEAST_SHARE)))
         if n_left:
             n_left -= 1
-            found += _LARGE * (1 + n_left)  # falls from round to round, so that training goes on
+            found += _LARGE * (1 + n_left)  # decreases each round, so early stopping waits
         return "calibrated loss", found, False
 
     return measure
@@ -158,15 +160,15 @@ def _dataset(sample: Sample, columns: NDArray[np.intp], start: Scores | None, re
 
 
 def _bins_with_room(sample: Sample, columns: NDArray[np.intp]) -> Any:
-    """Divide columns into bins, with one more above the largest value, if there are columns of few values.
+    """Make bins with an additional empty one above the largest value; None if all columns have many values.
 
-    LightGBM's random thresholds never lie directly below the last bin: of the values 1 to 4, it does not tell
-    4 from 3. With one more bin, which holds no row, all thresholds are possible. Columns of many values do
-    not need it.
+    LightGBM's random thresholds never separate the last bin from the one before: with the values 1 to 4, it
+    cannot split between 3 and 4. With an additional empty bin, all thresholds are possible. Columns with many
+    values do not need it.
     """
     import lightgbm as lgb
 
-    # LightGBM takes no more rows for its bins, either.
+    # LightGBM makes bins from the same number of rows.
     rows = sample.rows[:_N_ROWS_OF_BINS, columns]
     is_number = ~sample.columns.is_categorical(columns)
     if not any(np.unique(column[:_FIRST_ROWS]).size <= _FEW_VALUES for column in rows.T[is_number]):

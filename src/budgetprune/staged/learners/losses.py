@@ -1,4 +1,4 @@
-"""Losses that training minimises."""
+"""Training losses of scores."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from budgetprune.staged.data.sample import Sample, Scores
 
 
 def mean_loss(sample: Sample, scores: Scores) -> float:
-    """Compute the loss that training makes small, per unit of weight."""
+    """Compute the weighted mean of the training loss."""
     return float(np.average(row_losses(sample, scores), weights=sample.weight))
 
 
 def row_losses(sample: Sample, scores: Scores) -> NDArray[np.float64]:
-    """Compute the loss that training makes small, for each row."""
+    """Compute the training loss of each row: log loss, squared error, or gamma deviance."""
     if sample.kind == "binary":
         sign = np.where(sample.target == 1, -1.0, 1.0)
         loss = np.logaddexp(0, sign * scores[:, 0])

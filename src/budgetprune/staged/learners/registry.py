@@ -1,4 +1,4 @@
-"""The learners by name."""
+"""Learners by name."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from budgetprune.staged.learners.lightgbm import LightGBMLearner
 
 @dataclass(frozen=True)
 class LearnerCandidates:
-    """What may grow the trees.
+    """Learners that may grow the stages.
 
     Attributes
     ----------
     boosted : Learner
-        Chooses the order of the sources, and grows the stages unless a forest does.
+        Also used to order the sources.
     forest : ForestLearner, or None
-        May grow the stages.
-    is_forest_required : whether it must
+        Alternative to `boosted`.
+    is_forest_required : bool
+        Whether `forest` is used without a comparison.
     """
 
     boosted: Learner
@@ -36,7 +37,7 @@ def has_lightgbm() -> bool:
 
 
 def _boosted_or_forest(*, is_forest_required: bool) -> LearnerCandidates:
-    """Take LightGBM where it is installed, scikit-learn's HistGradientBoosting otherwise, and a forest."""
+    """Return LightGBM if it is installed, else HistGradientBoosting, and a forest."""
     boosted = LightGBMLearner() if has_lightgbm() else HistLearner()
     return LearnerCandidates(boosted, ForestLearner(boosted), is_forest_required)
 

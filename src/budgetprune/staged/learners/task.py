@@ -1,4 +1,4 @@
-"""`GrowTask`: what a learner is asked to grow."""
+"""`GrowTask`: inputs of a learner."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from budgetprune.staged.data.sample import Sample, Scores
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """How trees are grown.
+    """Hyperparameters of the trees.
 
     Attributes
     ----------
-    n_leaves : largest number of leaves of a tree
-    extra : whether one random threshold is tried for each feature, instead of all
+    n_leaves : maximum number of leaves of a tree
+    extra : whether each split tries one random threshold per feature, instead of all
     learning_rate : float
-    most_rounds : largest number of rounds of one stage
-    least_rows : smallest number of rows in a leaf
+    most_rounds : maximum number of rounds of one stage
+    least_rows : minimum number of rows in a leaf
     """
 
     n_leaves: int = 31
@@ -33,7 +33,7 @@ class TreeSettings:
 
 @dataclass(frozen=True, eq=False)
 class ValidationRows:
-    """Rows that say when to stop, and the scores that they start with."""
+    """Rows for early stopping, and their start scores."""
 
     sample: Sample
     start: Scores | None
@@ -41,20 +41,23 @@ class ValidationRows:
 
 @dataclass(frozen=True, eq=False)
 class GrowTask:
-    """What is to be grown.
+    """Inputs of a learner.
 
     Attributes
     ----------
     sample : Sample
-    columns : of the features that may be tested
-    start : scores of shape (n_rows, n_outputs) that the trees add to, or None
+    columns : int array
+        Features that may be tested.
+    start : float64 array of shape (n_rows, n_outputs), or None
+        Scores that the trees add to.
     n_rounds : int, or None
-        None: as many as the validation rows ask for, at most ``settings.most_rounds``.
+        None: chosen by early stopping, at most ``settings.most_rounds``.
     settings : TreeSettings
-    validation : ValidationRows, if `n_rounds` is None
+    validation : ValidationRows, or None
+        For early stopping, if `n_rounds` is None.
     seed, n_threads : int
     is_over : callable
-        Whether the time is over, so that training ends with the round that it is in.
+        Whether the deadline has passed; training then ends after the current round.
     """
 
     sample: Sample

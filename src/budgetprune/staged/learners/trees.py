@@ -1,4 +1,4 @@
-"""`GrownTrees`: the trees of a stage."""
+"""`GrownTrees`: base class of the trees that a learner returns."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from budgetprune.utils.threads import kernel_threads
 
 
 class GrownTrees(ABC):
-    """Trees that were grown for a stage; they add to the scores that they were started with."""
+    """Trees grown for a stage; their scores add to the start scores."""
 
     n_rounds: int
 
     @abstractmethod
     def scores(self, rows: NDArray[np.float64]) -> Scores:
-        """Add up what the trees answer, of shape (n_rows, n_outputs)."""
+        """Compute the sum of the trees, of shape (n_rows, n_outputs)."""
 
     @abstractmethod
     def forest(self) -> Forest:
@@ -29,13 +29,13 @@ class GrownTrees(ABC):
 
 
 def single_thread_scores(forest: Forest, rows: NDArray[np.float64]) -> Scores:
-    """Compute scores with one thread: several models are tried at the same time, on few rows each."""
+    """Compute scores with one thread, because several models are evaluated in parallel, on few rows each."""
     with kernel_threads(1):
         return forest.scores(rows)
 
 
 def map_to_all_features(forest: Forest, columns: NDArray[np.intp], about: Columns) -> Forest:
-    """Let a forest that was grown on some columns test the same columns of complete rows."""
+    """Renumber the features of a forest that was grown on some columns, so that it takes complete rows."""
     feature = np.where(forest.feature >= 0, columns[forest.feature], -1).astype(np.int32)
     return replace(
         forest,
@@ -43,7 +43,7 @@ def map_to_all_features(forest: Forest, columns: NDArray[np.intp], about: Column
         n_features=about.n_features,
         feature_names=about.names,
         categories=about.categories,
-        # Libraries that saw no missing value send one somewhere, too.
+        # The trees have a side for missing values even if no training row had any.
         missing="nan",
         split_gain=None,
         origin=None,

@@ -1,4 +1,4 @@
-"""`StagedModel` and its parts: stages in chains, objective, trade-off curve."""
+"""`StagedModel` and its parts: chains of stages, objective, trade-off curve."""
 
 from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.error_costs import LARGEST_PRICE, check_error_costs, read_error_costs

@@ -1,4 +1,4 @@
-"""`Chain`: stages that follow each other, and how far rows follow them."""
+"""`Chain`: a sequence of stages, and the evaluation of rows along it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from budgetprune.staged.model.expected_scores import expected_values
 from budgetprune.staged.model.links import Link, log_shares, probabilities
 from budgetprune.staged.model.objective import Objective, Outputs
 
-# Logarithm of the largest expected squared error, about 1e200: its product with a price is finite.
+# Largest logarithm of an expected squared error (about 1e200), so that its product with a price is finite.
 LARGEST_LOG_ERROR = 460.0
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Sources that are bought together, and the trees that use them.
+    """Sources that are acquired together, and the trees that use them.
 
     Attributes
     ----------
     sources : tuple of int
-        That are bought for this stage. The first stage buys none.
+        Sources acquired at this stage; none at the first stage.
     forest : Forest
-        What is added to the scores; its trees test only features that are available at this stage.
+        Trees that add to the scores; they test only features that are available at this stage.
     scale : float
-        By what scores are multiplied before they become probabilities, so that these are calibrated.
+        Calibration: factor of the scores before they are converted to probabilities.
     spread : Forest, or None
-        Regression only: its score is the logarithm of the expected squared error.
+        Regression only: predicts the logarithm of the expected squared error.
     """
 
     sources: tuple[int, ...]
@@ -41,15 +41,15 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Stages that follow each other. A stage adds to the scores of the one before, multiplied by `decay`.
+    """Sequence of stages. The scores of a stage are `decay` times those of the one before, plus its trees.
 
     Attributes
     ----------
     stages : tuple of Stage
     decay : float
     link : {"logistic", "softmax", "shares", "identity"}
-        From scores to probabilities. "shares": scores are shares of classes, and their powers are
-        proportional to probabilities; the scale is the exponent. "identity" for regression.
+        Conversion of scores to probabilities. "shares": scores are class shares, and probabilities are
+        proportional to ``share ** scale``. "identity": regression.
     """
 
     stages: tuple[Stage, ...]
@@ -77,20 +77,20 @@ class Chain:
         return added if scores is None else self.decay * scores + added
 
     def outputs(self, k: int, rows: NDArray[np.float64], scores: NDArray[np.float64]) -> Outputs:
-        """Turn scores of stage `k` into probabilities, or into the target and its expected squared error."""
+        """Convert scores of stage `k` to probabilities, or to the target and its expected squared error."""
         spread = self.stages[k].spread
         return self._outputs(k, scores, None if spread is None else _sums(spread, rows))
 
     def outputs_if_known(self, last: int, rows: NDArray[np.float64], known: NDArray[np.bool_]) -> Outputs:
         """Compute the outputs of a stage if some features are unknown.
 
-        Where a tree tests an unknown feature, both sides count as in training. So a score has a mean and a
-        standard deviation. The probability is averaged over both, by the usual approximation for a normal
-        distribution: the mean is divided by the square root of 1 + π/8 times the variance.
+        At tests of unknown features, both sides are averaged with their training weights. So a score has a
+        mean and a standard deviation. The probability is its expectation, by the usual approximation for a
+        normal distribution: the mean is divided by the square root of 1 + π/8 times the variance.
 
         Parameters
         ----------
-        last : number of the stage
+        last : index of the stage
         rows : of shape (n_rows, n_features)
         known : bool array of shape (n_features,)
         """
@@ -115,7 +115,7 @@ class Chain:
     def follow(
         self, rows: NDArray[np.float64], thresholds: NDArray[np.float64], objective: Objective, first: int = 0
     ) -> tuple[NDArray[np.intp], Outputs]:
-        """Let each row go on until its uncertainty is not above the threshold of its stage.
+        """Evaluate each row until its uncertainty is not above the threshold of its stage.
 
         Parameters
         ----------
@@ -123,12 +123,12 @@ class Chain:
         thresholds : of shape (n_stages,)
         objective : Objective
         first : int
-            The first stage where rows may stop: all that it needs is at hand.
+            First stage at which rows may stop.
 
         Returns
         -------
-        stage : where each row stops
-        outputs : of that stage
+        stage : stage at which each row stops
+        outputs : outputs of that stage
         """
         n = len(rows)
         stopped = np.empty(n, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Prices of errors, as a matrix by true and predicted class."""
+"""Costs of errors, as a matrix by true and predicted class."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
 
-# Of an error. Far beyond all models, but expected costs stay finite.
+# Largest cost of an error, so that expected costs are finite.
 LARGEST_PRICE = 1e100
 
 
 def read_error_costs(error_costs: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Turn what a user says about the price of errors into a matrix by true and by predicted class.
+    """Convert error costs of any accepted form to a matrix by true and predicted class.
 
     Parameters
     ----------
     error_costs : None, number, matrix or mapping
-        None: 1 for each error. A number: the price of each error. A matrix: rows are true classes, columns
-        predicted ones, in the order of `classes`. A mapping from each true class to the price of missing it,
-        or from pairs ``(true, predicted)`` to prices; pairs that are left out cost nothing.
+        None: 1 for each error. A number: the cost of each error. A matrix: rows are true classes, columns
+        predicted ones, in the order of `classes`. A mapping from each true class to the cost of an error on
+        it, or from pairs ``(true, predicted)`` to costs; omitted pairs cost nothing.
     classes : array
     """
     n = len(classes)
@@ -73,7 +73,7 @@ def _from_mapping(given: Mapping[Any, Any], classes: NDArray[Any]) -> NDArray[np
 
 
 def check_error_costs(cost: ArrayLike, n: int) -> NDArray[np.float64]:
-    """Return the prices of errors between `n` classes, or raise InvalidInputError."""
+    """Return the costs of errors between `n` classes, or raise InvalidInputError."""
     cost = np.asarray(cost, dtype=np.float64)
     if cost.shape != (n, n):
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""What trees answer on average if some features are unknown."""
+"""Expected scores of trees if some features are unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from budgetprune.utils.jit import njit
 def expected_values(
     forest: Forest, rows: NDArray[np.float64], known: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Add up what the trees answer; at tests of unknown features, both sides count as in training.
+    """Sum the expected values of the trees; at tests of unknown features, both sides are averaged.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def expected_values(
     -------
     scores : of shape (n_rows, n_outputs), with the base, without the divisor
     deviation : of the same shape
-        Standard deviations of the answers of all trees, added up: the most that the standard deviation of
-        the score can be. It is that if all trees err in the same direction, as trees do that lack the same
-        feature.
+        Sum of the standard deviations of the trees. This is an upper bound of the standard deviation of the
+        score, reached if the errors of all trees are fully correlated; they are correlated, because the trees
+        lack the same features.
     """
     scores, deviation = np.tile(forest.base, (len(rows), 1)), np.zeros((len(rows), forest.base.size))
     _add_expected(
@@ -94,7 +94,7 @@ def _add_expected(
                     n_waiting += 1
                 else:
                     on_left, on_right = weight[h + 1], weight[right[h]]
-                    # Training weights are only an estimate; no side is impossible.
+                    # Smoothed training weights, so that no side has probability 0.
                     portion = (on_left + 1) / (on_left + on_right + 2)
                     waiting[n_waiting], share[n_waiting] = right[h], part * (1 - portion)
                     waiting[n_waiting + 1], share[n_waiting + 1] = h + 1, part * portion

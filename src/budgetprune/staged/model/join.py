@@ -1,4 +1,4 @@
-"""Join forests to one, and take it apart again."""
+"""Join forests into one, and take parts of it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from budgetprune.forest import Forest
 from budgetprune.forest.schema import PER_NODE
 
-# Numbers of nodes, which begin anew in each forest.
+# Arrays that contain indices of nodes.
 _NODES = ("parent", "left", "right")
 
 
 def join_forests(forests: Sequence[Forest]) -> Forest:
-    """Put the trees of several forests into one; all else is that of the first.
+    """Join the trees of several forests; all other attributes are those of the first.
 
-    What only some forests know about their nodes is left out.
+    Optional arrays per node are omitted unless all forests have them.
     """
     first = forests[0]
     if len(forests) == 1:
@@ -59,7 +59,7 @@ def _shifted(numbers: Any, by: Any) -> Any:
 
 
 def _rounds(forests: Sequence[Forest]) -> Any:
-    """Let the rounds of each forest follow those of the one before; None if they are not known of all."""
+    """Renumber the rounds consecutively over all forests; None unless all forests have them."""
     rounds = [each.tree_round for each in forests if each.tree_round is not None]
     if len(rounds) < len(forests):
         return None
@@ -68,14 +68,14 @@ def _rounds(forests: Sequence[Forest]) -> Any:
 
 
 def take_trees(forest: Forest, first: int, last: int, base: NDArray[np.float64] | None = None) -> Forest:
-    """Return the trees from `first` to `last`, which is left out, as a forest of their own.
+    """Return the trees from `first` to `last` (exclusive) as a forest.
 
     Parameters
     ----------
     forest : Forest
     first, last : int
     base : float64 array of shape (n_outputs,), optional
-        Of the new forest. None: the same.
+        Base of the new forest. None: the same.
     """
     start, stop = forest.tree_start[first], forest.tree_start[last]
     fields: dict[str, Any] = {}
@@ -100,7 +100,7 @@ def take_trees(forest: Forest, first: int, last: int, base: NDArray[np.float64] 
 
 
 def _own_categories(forest: Forest, category_set: Any) -> dict[str, Any]:
-    """Number the sets of categories that some splits use from 0, and leave out all others."""
+    """Renumber the used category sets from 0, and omit all others."""
     in_set = category_set >= 0
     used, number = np.unique(category_set[in_set], return_inverse=True)
     own = np.full_like(category_set, -1)

@@ -1,4 +1,4 @@
-"""What a wrong answer costs: the loss of an answer, and the loss that is expected of it."""
+"""Objectives of stopping rules: the loss of an answer, and its expectation (uncertainty)."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ _TINY = 1e-15
 
 
 class Objective(ABC):
-    """A loss function, as stopping rules use it.
+    """Loss of the outputs of a stage, and its expectation.
 
-    *Outputs* are what a stage says about rows: probabilities of classes, of shape (n_rows, n_classes), or for
-    regression the target and its expected squared error, of shape (n_rows, 2).
+    *Outputs* are class probabilities, of shape (n_rows, n_classes), or for regression the predicted target
+    and its expected squared error, of shape (n_rows, 2).
     """
 
     @abstractmethod
     def loss(self, outputs: Outputs, y: NDArray[Any]) -> NDArray[np.float64]:
-        """Compute what the answers to rows cost, given their classes by number, or their targets."""
+        """Compute the loss of each row, given class indices or targets."""
 
     @abstractmethod
     def uncertainty(self, outputs: Outputs) -> NDArray[np.float64]:
-        """Compute the loss that a stage expects of its own answers."""
+        """Compute the expected loss of each row, according to the outputs themselves."""
 
     @abstractmethod
     def soft_loss(self, outputs: Outputs, truth: Outputs) -> NDArray[np.float64]:
-        """Compute what the answers cost on average if the truth is as probable as `truth` says."""
+        """Compute the expected loss of each row, if `truth` has the true probabilities."""
 
 
 class ErrorCosts(Objective):
-    """A price for each kind of error; by default 1 for each error.
+    """Cost of the predicted class.
 
     Parameters
     ----------
     cost : float64 array of shape (n_classes, n_classes)
-        What it costs to answer with the second class if the first one is true.
+        Cost by true class (first index) and predicted class.
     """
 
     def __init__(self, cost: NDArray[np.float64]) -> None:
@@ -46,13 +46,16 @@ class ErrorCosts(Objective):
         self._is_zero_one = bool(np.array_equal(cost, 1 - np.eye(len(cost))))
 
     def answers(self, probabilities: Outputs) -> NDArray[np.intp]:
-        """Return the class with the least expected cost, by its number; the first one of equals."""
+        """Return the index of the class with the lowest expected cost; ties go to the first."""
         if self._is_zero_one:
             return np.asarray(np.argmax(probabilities, axis=1))
         return np.asarray(np.argmin(self._expected(probabilities), axis=1))
 
     def _expected(self, probabilities: Outputs) -> NDArray[np.float64]:
-        """Compute expected costs. The last bits of a matrix product would depend on the number of rows."""
+        """Compute the expected cost of each class.
+
+        A matrix product is not used, because its rounding depends on the number of rows.
+        """
         total = np.zeros_like(probabilities)
         for c, cost in enumerate(self.cost):
             total += probabilities[:, c : c + 1] * cost
@@ -72,7 +75,7 @@ class ErrorCosts(Objective):
 
 
 class LogLoss(Objective):
-    """Minus the logarithm of the probability of the true class: for scores that rank or use probabilities."""
+    """Negative logarithm of the probability of the true class; for metrics of probabilities or rankings."""
 
     def loss(self, outputs: Outputs, y: NDArray[Any]) -> NDArray[np.float64]:
         found: NDArray[np.float64] = -np.log(np.maximum(outputs[np.arange(len(y)), y], _TINY))
@@ -87,7 +90,7 @@ class LogLoss(Objective):
 
 
 class SquaredError(Objective):
-    """Squared error of the target, times a price."""
+    """Squared error of the target, times the cost of a unit."""
 
     def __init__(self, price: float = 1.0) -> None:
         self.price = price

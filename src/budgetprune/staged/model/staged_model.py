@@ -1,4 +1,4 @@
-"""`StagedModel`: chains of stages, stopping rules for every budget, and the one that is in use."""
+"""`StagedModel`: chains of stages, stopping rules for every budget, and the selected one."""
 
 from __future__ import annotations
 
@@ -21,15 +21,20 @@ from budgetprune.staged.model.tradeoff import StagedTradeOff
 
 @dataclass(frozen=True)
 class StageShares:
-    """What a stage buys, and how many rows get there, as cross-fitting saw it.
+    """Sources of a stage, and cross-fitted shares of the rows that reach it and stop there.
 
     Attributes
     ----------
-    sources : names of what is bought for it
-    price : of these sources
-    cost : of all sources up to here
-    reached, stops : shares of the rows
-    score : if all rows stopped here; NaN in model files that do not tell it
+    sources : tuple of str
+        Names of the sources that the stage acquires.
+    price : float
+        Price of these sources.
+    cost : float
+        Price of all sources up to this stage.
+    reached, stops : float
+        Shares of the rows that reach the stage, and that stop there.
+    score : float
+        Score if all rows stopped here; NaN if the model file lacks it.
     """
 
     sources: tuple[str, ...]
@@ -42,24 +47,24 @@ class StageShares:
 
 @dataclass(frozen=True, eq=False)
 class StagedModel:
-    """One model for every budget.
+    """Chains of stages with a stopping rule for every budget.
 
     Attributes
     ----------
     chains : tuple of Chain
     trade_off : StagedTradeOff
-        Its points name a chain and the thresholds of its stages.
+        Each point refers to a chain and has thresholds for its stages.
     best : int
-        The point to use if there is no budget: with error costs, the one at which cost and loss together are
-        least; else the last one, which has the best score.
+        Point without a budget: with error costs, the one with the lowest total of cost and loss; else the
+        last one, which has the best score.
     point : int
-        The point that is in use.
+        The selected point.
     objective : Objective
-        What uncertainty means.
+        Defines the uncertainty.
     costs : CostTable
     classes : array, or None for regression
     answer : ErrorCosts, or None for regression
-        From probabilities to classes.
+        Chooses classes, given probabilities.
     """
 
     chains: tuple[Chain, ...]
@@ -73,12 +78,12 @@ class StagedModel:
 
     @property
     def chain(self) -> Chain:
-        """The chain that is in use."""
+        """Chain of the selected point."""
         return self.chains[int(self.trade_off.chain[self.point])]
 
     @property
     def has_error_costs(self) -> bool:
-        """Whether errors have a price other than 1."""
+        """Whether errors have a cost other than 1."""
         if isinstance(self.objective, SquaredError):
             return self.objective.price != 1
         assert self.answer is not None
@@ -86,12 +91,12 @@ class StagedModel:
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
-        """The thresholds that are in use, by stage."""
+        """Thresholds of the selected point, by stage."""
         return self.trade_off.thresholds[self.point]
 
     @property
     def paid(self) -> NDArray[np.float64]:
-        """What rows have paid in all at each stage of the chain in use."""
+        """Total price of the sources up to each stage of the selected chain."""
         price = self.costs.price
         return np.cumsum([price[list(stage.sources)].sum() for stage in self.chain.stages])
 
@@ -104,7 +109,7 @@ class StagedModel:
         return float(self.trade_off.cost[point])
 
     def buys_everything(self, point: int) -> bool:
-        """Whether all rows go to the last stage of the first chain, which has all sources."""
+        """Whether all rows go to the last stage of the first chain, which acquires all sources."""
         curve = self.trade_off
         return bool(curve.chain[point] == 0 and np.all(np.isneginf(curve.thresholds[point][:-1])))
 
@@ -124,25 +129,25 @@ class StagedModel:
         return self.at(point)
 
     def only(self, points: NDArray[np.intp]) -> StagedModel:
-        """Return the same model with some of the points of its curve, the one in use among them."""
+        """Return the same model with some points of its curve, which include the selected one."""
         curve = self.trade_off.take(points)
         best = curve.cheapest_in_all() if self.has_error_costs else len(points) - 1
         return replace(self, trade_off=curve, best=best, point=int(np.searchsorted(points, self.point)))
 
     @property
     def n_reachable(self) -> int:
-        """Number of stages that rows can get to.
+        """Number of stages that rows can reach.
 
-        No row goes on from a stage whose threshold is infinite, unless the next one costs nothing.
+        No row goes on from a stage with an infinite threshold, unless the next stage costs nothing.
         """
         costs_more = np.append(np.diff(self.paid) > 0, True)
         ends = np.flatnonzero(np.isposinf(self.thresholds) & costs_more)
         return int(ends[0]) + 1 if ends.size else len(self.chain)
 
     def stages(self) -> tuple[StageShares, ...]:
-        """Describe the stages that rows can get to, with the shares of rows at the point that is in use.
+        """Describe the stages that rows can reach, with the shares of rows at the selected point.
 
-        Thresholds differ from fold to fold. Rows that went further in cross-fitting count at the last stage.
+        Thresholds differ between folds. Rows that went further in cross-fitting count at the last stage.
         """
         n_stages = self.n_reachable
         stops = self.trade_off.stops[self.point].copy()
@@ -163,19 +168,19 @@ class StagedModel:
         )
 
     def _stage_score(self) -> NDArray[np.float64]:
-        """Score if all rows stop at a stage of the chain in use, by stage; NaN if it is not known."""
+        """Score if all rows stop at a stage of the selected chain, by stage; NaN if unknown."""
         known, number = self.trade_off.stage_score, int(self.trade_off.chain[self.point])
         return known[number] if known else np.full(len(self.chain), np.nan)
 
     def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
-        """Turn outputs into labels, or into targets."""
+        """Convert outputs to labels or targets."""
         if self.classes is None or self.answer is None:
             return outputs[:, 0]
         found: NDArray[Any] = self.classes[self.answer.answers(outputs)]
         return found
 
     def trees(self, n_stages: int | None = None) -> Forest:
-        """Join the trees of the first stages, or of all: says which features are tested, not the answers."""
+        """Join the trees of the first stages, or of all: for tested features, not for predictions."""
         return _join_stages(self.chain.stages[:n_stages])
 
     def all_trees(self) -> Forest:

@@ -16,32 +16,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StagedTradeOff:
-    """What each budget buys, as rows saw it that had no part in training or in the stopping rule.
+    """Trade-off curve: cost and score for each budget, cross-fitted.
 
-    Points are in order of their cost, and each has a better score than all cheaper ones; where wrong answers
-    have prices (`error_costs`), each has a smaller loss than all cheaper ones, and no point costs more in all
-    (cost and loss) than a cheaper one, up to the one that costs least in all. If no point of a classifier has
-    a better accuracy than buying nothing, each has a smaller log loss than all cheaper ones.
+    Both the stages and the stopping rules are learnt on other rows than those that evaluate them. Points are
+    in order of cost, and each has a higher score than all cheaper ones. With error costs, each has a lower
+    loss than all cheaper ones, and totals (cost plus loss) decrease up to the lowest one. If no point of a
+    classifier is more accurate than acquiring nothing, each has a lower log loss than all cheaper ones.
 
     Attributes
     ----------
     cost, score : float64 arrays of shape (n_points,)
-        Averages over the folds of cross-fitting.
+        Averages over the folds.
     cost_std, score_std : float64 arrays of shape (n_points,)
         Standard deviations over the folds.
     loss : float64 array of shape (n_points,)
-        What wrong answers cost on average.
+        Average cost of wrong answers.
     lam : float64 array of shape (n_points,)
-        How much loss a unit of cost is worth; 0 where all rows stop at the same stage.
+        Loss that a unit of cost is worth; 0 if all rows stop at the same stage.
     chain : int array of shape (n_points,)
-        Which chain of stages a point belongs to.
+        Index of the chain of stages.
     thresholds : tuple of float64 arrays
-        By stage: a row goes on if its uncertainty is above.
+        One array per point, with a threshold per stage: a row goes on if its uncertainty is above.
     stops : tuple of float64 arrays
-        By stage: the share of the rows that stop there.
+        One array per point: share of the rows that stop at each stage.
     stage_score : tuple of float64 arrays
-        For each chain, not for each point: the score if all rows stop at a stage, by stage. Empty if it is
-        not known.
+        One array per chain: score if all rows stop at a stage, by stage. Empty if unknown.
     """
 
     cost: NDArray[np.float64]
@@ -71,12 +70,12 @@ class StagedTradeOff:
         return pd.DataFrame({name: getattr(self, name) for name in names})
 
     def within(self, budget: float) -> int | None:
-        """Number of the best point whose cost is within a budget; None if there is none."""
+        """Index of the best point within a budget; None if there is none."""
         n = int(np.searchsorted(self.cost, budget * ROUNDING, side="right"))
         return n - 1 if n else None
 
     def cheapest_in_all(self) -> int:
-        """Number of the point at which cost and loss together are least."""
+        """Index of the point with the lowest total of cost and loss."""
         return int(np.argmin(self.cost + self.loss))
 
     def take(self, points: NDArray[np.intp]) -> StagedTradeOff:

@@ -1,4 +1,4 @@
-"""Order of the sources, and the stages that follow from it."""
+"""Orders in which sources are acquired, and the stages made from them."""
 
 from budgetprune.staged.ordering.acquired_sources import AcquiredSources, Step
 from budgetprune.staged.ordering.forward_selection import order_sources, promising_columns

@@ -1,4 +1,4 @@
-"""`AcquiredSources`: sources that are bought, and what they make available."""
+"""`AcquiredSources`: acquired sources, available features, and possible next steps."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from budgetprune.costs import CostTable
 
 @dataclass(frozen=True)
 class Step:
-    """Sources that are bought together, because a feature needs them all.
+    """Sources that are acquired together, because a feature needs them all.
 
     Attributes
     ----------
-    sources : numbers of the sources
-    price : of all of them
+    sources : indices of the sources
+    price : total price
     """
 
     sources: tuple[int, ...]
@@ -25,13 +25,15 @@ class Step:
 
 
 class AcquiredSources:
-    """What has been bought, which features that makes available, and what can be bought next.
+    """Mutable set of acquired sources; knows the available features and the possible next steps.
+
+    Free sources are acquired from the start.
 
     Parameters
     ----------
     costs : CostTable
     is_offered : bool array of shape (n_sources,), optional
-        Sources that may be bought.
+        Sources that may be acquired. None: all.
     """
 
     def __init__(self, costs: CostTable, is_offered: NDArray[np.bool_] | None = None) -> None:
@@ -40,13 +42,13 @@ class AcquiredSources:
         self.has = (costs.price == 0) & self._is_offered
 
     def columns(self, more: tuple[int, ...] = ()) -> NDArray[np.intp]:
-        """Features that are available, perhaps with more sources."""
+        """Available features, if the sources `more` are acquired too."""
         has = self.has.copy()
         has[list(more)] = True
         return np.flatnonzero(self._costs.available(has))
 
     def steps(self) -> list[Step]:
-        """List what can be bought next: for each feature, the sources that it still lacks."""
+        """List the possible next steps: for each unavailable feature, the sources that it still needs."""
         costs, found = self._costs, {}
         is_open = self._costs.available(self.has | self._is_offered) & ~self._costs.available(self.has)
         for k in np.flatnonzero(is_open).tolist():
@@ -57,15 +59,15 @@ class AcquiredSources:
         return list(found.values())
 
     def offered_columns(self) -> NDArray[np.intp]:
-        """Features that are available or can be bought."""
+        """Features that are available or can become available."""
         return np.flatnonzero(self._costs.available(self._is_offered))
 
     def gains(self, steps: list[Step], gains: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Add up the gains of the features that each step makes available."""
+        """For each step, the total gain of the features that it makes available."""
         known = gains[self.columns()].sum()
         if any(len(step.sources) > 1 for step in steps):
             return np.array([gains[self.columns(step.sources)].sum() - known for step in steps])
-        # Each feature that is not available yet lacks one source.
+        # Each unavailable feature needs exactly one more source.
         costs = self._costs
         lacks = ~self.has[costs.needs]
         feature = np.repeat(np.arange(costs.n_features), np.diff(costs.needs_start))

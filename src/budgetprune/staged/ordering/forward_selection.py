@@ -1,4 +1,4 @@
-"""In which order sources are bought: forward selection by what they save per unit of price."""
+"""Order of sources by forward selection: loss saved per unit of price."""
 
 from __future__ import annotations
 
@@ -15,83 +15,83 @@ from budgetprune.staged.ordering.acquired_sources import AcquiredSources, Step
 from budgetprune.staged.training.trials import TrialSplit, TrialTrainer
 from budgetprune.utils.threads import map_in_threads
 
-# Steps that are chosen by trial; the rest is ordered by the gains of one model. Later stages are reached by
-# few rows and have several sources, so that their order matters little.
+# Steps chosen by trial; the rest are ordered by the split gains of one model. Few rows reach later stages,
+# and these have several sources, so their order matters little.
 N_TRIED_STEPS = 14
-# Candidates that are tried for a step, and rounds of a trial. Gains of correlated features are shared between
-# them, so that the first step needs more candidates.
+# Candidates tried per step, and rounds of a trial. Correlated features share their gains, so a low gain means
+# less at the first step, which therefore tries more candidates.
 N_CANDIDATES, N_FIRST_CANDIDATES, N_ROUNDS = 8, 40, 30
-# Rounds of the model whose gains propose the candidates.
+# Rounds of the model whose split gains select the candidates.
 N_GAIN_ROUNDS = 12
 
 
 @dataclass(frozen=True, eq=False)
 class _CurrentScores:
-    """Scores with what has been bought, of the rows of one division.
+    """Scores of the rows of one split after the steps chosen so far.
 
     Attributes
     ----------
-    start : of the training rows
-    seen : of the other rows
+    train : scores of the training rows
+    test : scores of the test rows
     """
 
-    start: Scores
-    seen: Scores
+    train: Scores
+    test: Scores
 
     def after(self, grown: GrownTrees, decay: float, split: TrialSplit) -> _CurrentScores:
         """Return the scores with one more stage."""
         return _CurrentScores(
-            grown.scores(split.train.rows) + decay * self.start,
-            grown.scores(split.test.rows) + decay * self.seen,
+            grown.scores(split.train.rows) + decay * self.train,
+            grown.scores(split.test.rows) + decay * self.test,
         )
 
 
 def order_sources(trials: TrialTrainer, acquired: AcquiredSources, exponent: float) -> list[Step]:
-    """Order the sources that help at all.
+    """Order the sources that reduce the loss.
 
-    At each step, the source is next that lowers the loss most, per price to the power of `exponent`.
+    Each step is the one with the largest reduction of the loss divided by ``price ** exponent``.
 
     Parameters
     ----------
     trials : TrialTrainer
-    shop : AcquiredSources
-        What is free has been bought.
+    acquired : AcquiredSources
+        Only free sources are acquired; changed in place.
     exponent : float
-        1: loss saved per price. More: cheap sources first.
+        1: loss saved per unit of price. Larger: cheap sources first. 0: prices are ignored.
     """
     order: list[Step] = []
-    reached = []
+    current = []
     for i, split in enumerate(trials.splits):
         free = trials.grow(acquired.columns(), None, N_ROUNDS, i)
-        reached.append(_CurrentScores(free.scores(split.train.rows), free.scores(split.test.rows)))
+        current.append(_CurrentScores(free.scores(split.train.rows), free.scores(split.test.rows)))
     while len(order) < N_TRIED_STEPS and not trials.deadline.is_over():
-        best = _best_step(trials, acquired, reached, exponent, N_CANDIDATES if order else N_FIRST_CANDIDATES)
+        best = _best_step(trials, acquired, current, exponent, N_CANDIDATES if order else N_FIRST_CANDIDATES)
         if best is None:
             break
         step, grown = best
-        reached = [
+        current = [
             each.after(model, trials.learner.decay, split)
-            for each, model, split in zip(reached, grown, trials.splits, strict=True)
+            for each, model, split in zip(current, grown, trials.splits, strict=True)
         ]
         acquired.acquire(step)
         order.append(step)
-    return order + _order_by_gains(trials, acquired, reached, exponent)
+    return order + _order_by_gains(trials, acquired, current, exponent)
 
 
 def _best_step(
     trials: TrialTrainer,
     acquired: AcquiredSources,
-    reached: Sequence[_CurrentScores],
+    current: Sequence[_CurrentScores],
     exponent: float,
     n_candidates: int,
 ) -> tuple[Step, list[GrownTrees]] | None:
-    """Try what can be bought next, and return the best; None if nothing helps."""
+    """Try the most promising next steps and return the best, with its trees; None if none helps."""
     steps = acquired.steps()
     if not steps:
         return None
     decay = trials.learner.decay
-    starts = [decay * each.start if decay else None for each in reached]
-    losses = [mean_loss(of.test, each.seen) for of, each in zip(trials.splits, reached, strict=True)]
+    starts = [decay * each.train if decay else None for each in current]
+    losses = [mean_loss(of.test, each.test) for of, each in zip(trials.splits, current, strict=True)]
     worth = acquired.gains(steps, _feature_gains(trials, acquired, starts)) / _power(steps, exponent)
     candidates = [i for i in np.argsort(-worth, kind="stable")[:n_candidates].tolist() if worth[i] > 0]
 
@@ -102,8 +102,8 @@ def _best_step(
         columns = acquired.columns(step.sources)
         for number, split in enumerate(trials.splits):
             grown.append(trials.grow(columns, starts[number], N_ROUNDS, number))
-            test, seen = split.test, reached[number].seen
-            saved += losses[number] - mean_loss(test, grown[-1].scores(test.rows) + decay * seen)
+            scores = grown[-1].scores(split.test.rows) + decay * current[number].test
+            saved += losses[number] - mean_loss(split.test, scores)
         return saved / step.price**exponent, step, grown
 
     found = [each for each in map_in_threads(attempt, candidates, trials.n_threads) if each is not None]
@@ -112,12 +112,12 @@ def _best_step(
 
 
 def _order_by_gains(
-    trials: TrialTrainer, acquired: AcquiredSources, reached: Sequence[_CurrentScores], exponent: float
+    trials: TrialTrainer, acquired: AcquiredSources, current: Sequence[_CurrentScores], exponent: float
 ) -> list[Step]:
-    """Order all other sources that have a gain by the gains of one model."""
+    """Order the remaining sources by the split gains of one model; leave out those without gain."""
     decay = trials.learner.decay
     order: list[Step] = []
-    gains = _feature_gains(trials, acquired, [decay * each.start if decay else None for each in reached])
+    gains = _feature_gains(trials, acquired, [decay * each.train if decay else None for each in current])
     while steps := acquired.steps():
         worth = acquired.gains(steps, gains) / _power(steps, exponent)
         are_independent = all(len(step.sources) == 1 for step in steps)
@@ -131,7 +131,7 @@ def _order_by_gains(
 
 
 def promising_columns(trials: TrialTrainer, acquired: AcquiredSources, n_steps: int) -> NDArray[np.intp]:
-    """Columns that are available after the steps that have the largest gains per price."""
+    """Columns that are available after the `n_steps` steps with the largest gains per unit of price."""
     steps = acquired.steps()
     gains = _feature_gains(trials, acquired, [None] * len(trials.splits))
     worth = acquired.gains(steps, gains) / _power(steps, 1.0)
@@ -142,7 +142,7 @@ def promising_columns(trials: TrialTrainer, acquired: AcquiredSources, n_steps: 
 def _feature_gains(
     trials: TrialTrainer, acquired: AcquiredSources, starts: Sequence[Scores | None]
 ) -> NDArray[np.float64]:
-    """Add up the gains of models on all features that can be bought, one for each division."""
+    """Split gains of each feature, summed over models on all offered features, one per split of the rows."""
     columns = acquired.offered_columns()
     found = np.zeros(trials.train.columns.n_features)
     for number, start in enumerate(starts):

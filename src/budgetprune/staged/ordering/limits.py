@@ -1,4 +1,4 @@
-"""`CostLimits`: prices of the sources and limits of the cost."""
+"""`CostLimits`: prices of the sources and cost limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from budgetprune.costs import ROUNDING, CostTable
 
 @dataclass(frozen=True, eq=False)
 class CostLimits:
-    """Prices of the sources, and how much predictions may cost.
+    """Prices of the sources, and limits on the cost of predictions.
 
     Attributes
     ----------

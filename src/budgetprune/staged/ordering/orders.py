@@ -1,4 +1,4 @@
-"""Orders of sources for different budgets; each becomes a chain of stages."""
+"""Orders of sources for different budgets; each order becomes a chain of stages."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from budgetprune.staged.ordering.forward_selection import order_sources
 from budgetprune.staged.ordering.limits import CostLimits
 from budgetprune.staged.training.trials import TrialTrainer
 
-# Exponents of prices in the order of sources, tried if prices differ: what a source saves per unit of price;
-# one with which cheap sources come first, for small budgets; and what it saves, whatever it costs, for large
-# ones: cheap sources of little use must not use up what a better one needs.
-PER_PRICE, CHEAP_FIRST, WHATEVER_IT_COSTS = 1.0, 2.0, 0.0
-EXPONENTS = (PER_PRICE, CHEAP_FIRST, WHATEVER_IT_COSTS)
-# For budgets that are too small for these orders: the exponent, and how many orders begin with ever cheaper
-# sources. Five powers of the largest prices are finite.
+# Exponents of the price when sources are ordered by loss saved per price; all are used if prices differ.
+# CHEAP_FIRST is for small budgets. IGNORE_PRICE is for large ones: there, cheap sources of little use should
+# not take the budget that a better source needs.
+PER_PRICE, CHEAP_FIRST, IGNORE_PRICE = 1.0, 2.0, 0.0
+EXPONENTS = (PER_PRICE, CHEAP_FIRST, IGNORE_PRICE)
+# For budgets below the first source of all these orders: exponent, and largest number of further orders. The
+# fifth power of the largest price is still finite.
 CHEAPER_EXPONENT, MOST_CHEAPER = 5.0, 4
 
 
 def propose_orders(trials: TrialTrainer, limits: CostLimits) -> list[list[Step]]:
-    """Order the sources, in several ways if prices differ."""
+    """Return orders of the sources: one if all prices are equal, else several for different budgets."""
     is_offered = limits.offered_sources()
     orders = [
         order_sources(trials, AcquiredSources(limits.costs, is_offered), exponent)
@@ -38,10 +38,10 @@ def propose_orders(trials: TrialTrainer, limits: CostLimits) -> list[list[Step]]
 def _cheaper_orders(
     trials: TrialTrainer, limits: CostLimits, orders: Sequence[list[Step]]
 ) -> list[list[Step]]:
-    """Order the sources that are cheaper than what all others begin with, for budgets below that.
+    """Return orders for budgets below the price of the first step of all given orders.
 
-    A budget that is asked for has an order of what fits into it, by what a source saves per price. Others
-    follow, each of sources that are cheaper than what the one before begins with.
+    If the requested budget is that small, the first order has the sources within it, by loss saved per unit
+    of price. Each further order has only sources that are cheaper than the first step of the order before.
     """
     first = min((order[0].price for order in orders if order), default=0.0)
     found: list[list[Step]] = []
@@ -57,18 +57,21 @@ def _cheaper_orders(
 
 
 def _affordable_order(trials: TrialTrainer, limits: CostLimits) -> list[list[Step]]:
-    """Order the sources of the features that a row can have within the budget, whatever they cost.
+    """Return an order that ignores prices, of the sources of features that cost no more than the budget.
 
-    The other order that ignores prices may begin with a source that is too expensive.
+    The order of all sources that ignores prices may begin with a source that is too expensive.
     """
     alone = limits.costs.price_alone
     if limits.budget >= alone.max() or len(_exponents(limits.costs.price)) == 1:
         return []
-    return _order_up_to(trials, limits, limits.budget * ROUNDING, WHATEVER_IT_COSTS)
+    return _order_up_to(trials, limits, limits.budget * ROUNDING, IGNORE_PRICE)
 
 
 def _order_up_to(trials: TrialTrainer, limits: CostLimits, limit: float, exponent: float) -> list[list[Step]]:
-    """Order the sources of the features that cost no more than a limit; no order if none of them helps."""
+    """Order the sources of the features that cost no more than a limit; no order if none of them helps.
+
+    Returns a list with at most one order.
+    """
     alone = limits.costs.price_alone
     is_cheap = alone <= min(limit, limits.max_cost * ROUNDING)
     if not np.any(is_cheap & (alone > 0)):
@@ -80,9 +83,9 @@ def _order_up_to(trials: TrialTrainer, limits: CostLimits, limit: float, exponen
 
 
 def within(costs: CostTable, order: Sequence[Step], max_cost: float) -> list[Step]:
-    """Leave out the features that do not fit into a limit any more, once those before are bought.
+    """Leave out the features that exceed the limit after those before them are acquired.
 
-    A feature that fits buys all that it needs, also what it shares with features that are left out.
+    A feature within the limit acquires all sources that it needs, even those shared with omitted features.
     """
     if max_cost == np.inf:
         return list(order)

@@ -1,4 +1,4 @@
-"""Stages from an order of sources."""
+"""Division of an order of sources into stages."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from budgetprune.costs import CostTable
 from budgetprune.staged.ordering.acquired_sources import AcquiredSources, Step
 from budgetprune.staged.training.plan import StagePlan
 
-# The first steps are stages of their own; later ones are joined until the cost has grown by this factor.
+# Each of the first steps is a stage. Later steps are joined until the total cost has grown by a factor.
 N_SINGLE_SOURCE_STAGES, COST_GROWTH = 10, 1.12
 
 
 def join_steps(order: list[Step], most: int) -> list[tuple[int, ...]]:
-    """Join steps to stages, of sources that are bought together.
+    """Join consecutive steps into stages; return the sources of each stage.
 
     Parameters
     ----------
     order : list of Step
     most : int
-        Number of stages, at most.
+        Maximum number of stages.
     """
     n_single, growth = min(N_SINGLE_SOURCE_STAGES, most), COST_GROWTH
     while True:
@@ -40,7 +40,7 @@ def _join_with(order: list[Step], n_single: int, growth: float) -> list[tuple[in
 
 
 def plan_stages(costs: CostTable, order: list[Step], n_stages: int) -> StagePlan:
-    """Join the steps of an order to stages, after one that buys nothing."""
+    """Divide an order into stages, after a first stage that acquires nothing."""
     acquired = AcquiredSources(costs)
     sources = [(), *join_steps(order, n_stages)]
     columns = []

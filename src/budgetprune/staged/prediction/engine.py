@@ -1,4 +1,4 @@
-"""Staged models one example at a time: which source is next, and when it is enough."""
+"""Prediction engine of staged models: next source and stopping, for one example or many rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _REASONS = {
 
 
 class StagedEngine(SourceIndex):
-    """Answer "these values are known: enough, or which source next?" for one example, or for many rows."""
+    """Decide from the known values whether to stop, or which source to acquire next.
+
+    Has the interface of the engine in `budgetprune.predictor.engine`.
+    """
 
     def __init__(self, model: StagedModel) -> None:
         super().__init__(model.trees(), model.costs)
@@ -34,7 +37,7 @@ class StagedEngine(SourceIndex):
         self._wanted = [np.array(each, dtype=np.intp) for each in self._sources_of_stages()]
 
     def _features_of_stages(self) -> list[NDArray[np.intp]]:
-        """Features that each stage makes available, and that some tree tests."""
+        """For each stage, the tested features that it makes available."""
         has = self.is_free.copy()
         before = np.zeros(self.forest.n_features, dtype=np.bool_)
         found = []
@@ -46,7 +49,7 @@ class StagedEngine(SourceIndex):
         return found
 
     def _sources_of_stages(self) -> list[list[int]]:
-        """Sources that are asked for at each stage; free ones at the first stage whose features need them."""
+        """For each stage, the sources to acquire; free ones at the first stage whose features need them."""
         free = np.flatnonzero(self.is_free).tolist()
         found = []
         for stage, features in zip(self.model.chain.stages, self._features, strict=True):
@@ -56,7 +59,7 @@ class StagedEngine(SourceIndex):
         return found
 
     def features_of_stage(self, k: int) -> list[int]:
-        """Features that become known at a stage, and that some tree of the chain tests."""
+        """Features that a stage makes available and that some tree of the chain tests."""
         found: list[int] = self._features[k].tolist()
         return found
 
@@ -69,24 +72,24 @@ class StagedEngine(SourceIndex):
         acquired: NDArray[np.bool_],
         is_available: NDArray[np.bool_],
         sources: Sources,
-        money: float,
+        cost_limit: float,
         n_steps: int,
     ) -> StepResult:
-        """Say where one example stands; no step is taken (`n_steps` is 0)."""
+        """Return the status and the next source of one example, without acquiring it (`n_steps` is 0)."""
         del n_steps
-        cannot_be_had = ~self.known_from(is_available | acquired)
-        stage = self._stage(known | cannot_be_had)
+        is_unavailable = ~self.known_from(is_available | acquired)
+        stage = self._stage(known | is_unavailable)
         outputs = self._outputs(row[np.newaxis], known)
         if stage == len(self._wanted) - 1:
-            lacks_some = bool((cannot_be_had & ~known & self.is_used).any())
+            lacks_some = bool((is_unavailable & ~known & self.is_used).any())
             wanted, why, source = None, UNAVAILABLE if lacks_some else COMPLETE, -1
         else:
-            wanted = self._wanted_next(stage, cannot_be_had)
-            open_ones = wanted[is_available[wanted] & ~acquired[wanted]]
-            # A stage that has begun is paid for in part; that does not change whether it was worth it.
+            wanted = self._wanted_next(stage, is_unavailable)
+            open_sources = wanted[is_available[wanted] & ~acquired[wanted]]
+            # A stage that is partly paid is still decided by the values known before it.
             before = self._known_before(stage + 1, known, sources)
             seen = outputs if before is known else self._outputs(row[np.newaxis], before)
-            why, source = self._next(stage, seen, open_ones, sources, money)
+            why, source = self._next(stage, seen, open_sources, sources, cost_limit)
         is_wanted = np.zeros(acquired.size, dtype=np.bool_)
         if why == WAITING:
             assert wanted is not None
@@ -95,7 +98,7 @@ class StagedEngine(SourceIndex):
         return StepResult(NO_LABEL, why, source, True, [], is_wanted, known, outputs[0], bounds)
 
     def _stage(self, is_settled: NDArray[np.bool_]) -> int:
-        """Find the last stage whose features, and those of all earlier ones, are known or cannot be had."""
+        """Find the last stage up to which all features are settled: known or unavailable."""
         stage = -1
         for features in self._features:
             if not is_settled[features].all():
@@ -104,10 +107,10 @@ class StagedEngine(SourceIndex):
         return stage
 
     def _answering_stage(self, known: NDArray[np.bool_]) -> int:
-        """Find the stage whose answer counts: the last one that knows more than those before.
+        """Find the stage that predicts: the last one with new features of which some are known.
 
-        A stage whose new features are all unknown knows no more than the one before, whose trees were grown
-        for exactly what is known.
+        If all new features of a stage are unknown, the stage before is better, because its trees were grown
+        for exactly the known features.
         """
         found = 0
         for k, features in enumerate(self._features):
@@ -116,7 +119,7 @@ class StagedEngine(SourceIndex):
         return found
 
     def _known_before(self, k: int, known: NDArray[np.bool_], sources: Sources) -> NDArray[np.bool_]:
-        """Features that were known before anything was paid for stage `k`."""
+        """Features that were known before stage `k` was partly paid."""
         features = self._features[k]
         paid = features[known[features] & ~self.known_from(sources.price == 0)[features]]
         if not paid.size:
@@ -125,44 +128,44 @@ class StagedEngine(SourceIndex):
         before[paid] = False
         return before
 
-    def _wanted_next(self, stage: int, cannot_be_had: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """List the sources to ask for next, without those that are of use only together with missing ones.
+    def _wanted_next(self, stage: int, is_unavailable: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """List the sources of the next stage, without those that are useful only with unavailable ones.
 
-        Such a source may be of use at a later stage, so those of earlier stages are looked at again.
+        A source that was left out at an earlier stage may be useful now, so these are checked again.
         """
         features = self._features[stage + 1]
-        if not any(cannot_be_had[each].any() for each in self._features[: stage + 2]):
+        if not any(is_unavailable[each].any() for each in self._features[: stage + 2]):
             return self._wanted[stage + 1]
-        is_useful = np.zeros(cannot_be_had.size, dtype=np.bool_)
-        is_useful[features] = ~cannot_be_had[features]
+        is_useful = np.zeros(is_unavailable.size, dtype=np.bool_)
+        is_useful[features] = ~is_unavailable[features]
         so_far = np.concatenate(self._wanted[: stage + 2])
         return so_far[[bool(is_useful[self.gives(s)].any()) for s in so_far.tolist()]]
 
     def _outputs(self, rows: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Compute what is best said about rows of which these features are known."""
+        """Compute outputs of rows from the known features, at the stage that suits them."""
         return self.model.chain.outputs_if_known(self._answering_stage(known), rows, known)
 
     def _next(
         self,
         stage: int,
         outputs: NDArray[np.float64],
-        open_ones: NDArray[np.intp],
+        open_sources: NDArray[np.intp],
         sources: Sources,
-        money: float,
+        cost_limit: float,
     ) -> tuple[int, int]:
-        """Say why it ends here, or which of the sources that are still open is next."""
-        price = float(sources.price[open_ones].sum())
+        """Return the reason to stop or wait, and the next of the open sources; -1 for none."""
+        price = float(sources.price[open_sources].sum())
         if stage >= 0 and price > 0:
             uncertainty = float(self.model.objective.uncertainty(outputs)[0])
             if not uncertainty > self.model.thresholds[stage]:
                 return STOPPED, -1
-            if price > money:
+            if price > cost_limit:
                 return TOO_EXPENSIVE, -1
-        return WAITING, int(open_ones[0]) if open_ones.size else -1
+        return WAITING, int(open_sources[0]) if open_sources.size else -1
 
-    def finish(self, row: NDArray[Any], money: float) -> Decision:
-        """Decide one example whose values are all at hand."""
-        simulation, stage = self._simulate(row[np.newaxis].astype(np.float64), self.is_free, money)
+    def finish(self, row: NDArray[Any], cost_limit: float) -> Decision:
+        """Decide one example whose values are all given."""
+        simulation, stage = self._simulate(row[np.newaxis].astype(np.float64), self.is_free, cost_limit)
         order = [s for k in range(stage[0] + 1) for s in self._wanted[k].tolist() if not self.is_free[s]]
         outputs = simulation.probabilities
         if outputs is None:
@@ -170,17 +173,17 @@ class StagedEngine(SourceIndex):
         why = STOPPED if simulation.decided[0] else TOO_EXPENSIVE
         if stage[0] == len(self._wanted) - 1:
             why = COMPLETE
-        told = StepResult(NO_LABEL, why, -1, True, order, self.is_free, self.is_free, outputs[0], outputs)
-        return self.decision(row, told, self.sources, float(simulation.cost[0]), order)
+        result = StepResult(NO_LABEL, why, -1, True, order, self.is_free, self.is_free, outputs[0], outputs)
+        return self.decision(row, result, self.sources, float(simulation.cost[0]), order)
 
     def decision(
-        self, row: NDArray[Any], told: StepResult, sources: Sources, cost: float, order: list[int]
+        self, row: NDArray[Any], result: StepResult, sources: Sources, cost: float, order: list[int]
     ) -> Decision:
-        """Put what `run` told into words; `order` is what was paid for."""
+        """Build a `Decision` from the result of `run`; `order` lists the paid sources."""
         del row
-        model, names, outputs = self.model, self.source_names, told.scores
+        model, names, outputs = self.model, self.source_names, result.scores
         is_classifier = model.classes is not None
-        is_waiting = told.why == WAITING
+        is_waiting = result.why == WAITING
         n = outputs.size if is_classifier else 1
         return Decision(
             label=model.answers(outputs[np.newaxis])[0],
@@ -189,26 +192,26 @@ class StagedEngine(SourceIndex):
             upper=np.ones(n) if is_classifier else np.full(n, np.inf),
             cost=cost,
             acquired=tuple([names[s] for s in order]),
-            decided=told.why in (STOPPED, COMPLETE),
-            reason=_REASONS[told.why],
-            next=names[told.source] if is_waiting and told.source >= 0 else None,
-            next_cost=float(sources.price[told.source]) if is_waiting and told.source >= 0 else 0.0,
+            decided=result.why in (STOPPED, COMPLETE),
+            reason=_REASONS[result.why],
+            next=names[result.source] if is_waiting and result.source >= 0 else None,
+            next_cost=float(sources.price[result.source]) if is_waiting and result.source >= 0 else 0.0,
         )
 
     # --- Many rows ------------------------------------------------------------------------------------------
 
-    def simulate(self, X: Any, at_hand: NDArray[np.bool_], money: float) -> Simulation:
-        """Replay rows; see `BudgetPredictor.simulate`."""
-        return self._simulate(self.forest.prepare_rows(X), at_hand, money)[0]
+    def simulate(self, X: Any, at_hand: NDArray[np.bool_], cost_limit: float) -> Simulation:
+        """Simulate acquisition for many rows; see `BudgetPredictor.simulate`."""
+        return self._simulate(self.forest.prepare_rows(X), at_hand, cost_limit)[0]
 
     def _simulate(
-        self, rows: NDArray[np.float64], at_hand: NDArray[np.bool_], money: float
+        self, rows: NDArray[np.float64], at_hand: NDArray[np.bool_], cost_limit: float
     ) -> tuple[Simulation, NDArray[np.intp]]:
         model, n_sources = self.model, self.costs.n_sources
         first = max(self._stage(self.known_from(at_hand)), 0)
         price = np.array([self.sources.price[each[~at_hand[each]]].sum() for each in self._wanted])
         price[: first + 1] = 0.0
-        thresholds, last = effective_thresholds(model.thresholds, price, money)
+        thresholds, last = effective_thresholds(model.thresholds, price, cost_limit)
         limited = thresholds.copy()
         limited[last] = np.inf
         known = self.known_from(at_hand)
@@ -240,7 +243,7 @@ class StagedEngine(SourceIndex):
         at_hand: NDArray[np.bool_],
         first: int,
     ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Follow the stages as `Chain.follow` does, if some features of later stages are known already."""
+        """Evaluate rows like `Chain.follow`, if some features of later stages are already known."""
         stopped = np.empty(len(rows), dtype=np.intp)
         has, active = at_hand.copy(), np.arange(len(rows))
         final: NDArray[np.float64] | None = None

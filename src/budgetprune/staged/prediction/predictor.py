@@ -1,4 +1,4 @@
-"""`StagedPredictor`: a staged model that acquires its sources itself."""
+"""`StagedPredictor`: prediction with a staged model that acquires its sources step by step."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from budgetprune.staged.section import NAME, trees_of
 
 
 class StagedPredictor(BudgetPredictor):
-    """Predict stage by stage, and stop as soon as more information is not worth its price.
+    """Predict stage by stage, and stop when the next stage is not expected to be worth its price.
 
-    It has the methods of `BudgetPredictor`. A `Decision` ends with the reason ``"stopped"`` if what the next
-    stage would save is expected to be less than its price, and with ``"complete"`` after the last stage. No
-    bounds are known of what all features together would say: `lower` and `upper` are as wide as can be.
+    It has the methods of `BudgetPredictor`. The reason of a `Decision` is ``"stopped"`` if the expected
+    saving from the next stage is less than its price, and ``"complete"`` after the last stage. A staged model
+    has no bounds of the prediction from all features, so `lower` and `upper` are trivial: 0 and 1, or
+    infinite.
 
     Parameters
     ----------
     model : StagedModel
-        `predictor()` of a fitted `BudgetClassifier` or `BudgetRegressor` makes one.
+        Attribute `model_` of a fitted `BudgetClassifier` or `BudgetRegressor`; their method `predictor()`
+        returns a predictor.
     max_cost : float, optional
-        What one example may cost at most.
+        Limit of the cost of each example.
     """
 
     def __init__(self, model: StagedModel, *, max_cost: float | None = None) -> None:
@@ -38,14 +40,14 @@ class StagedPredictor(BudgetPredictor):
         self.max_cost = check_max_cost(max_cost)
         self.slack, self.threshold, self.tolerance = 0.0, None, None
         self._engine = self._make_engine()  # type: ignore[assignment]
-        # Features that only unreachable stages test are not needed at this budget.
+        # At this budget, features that only unreachable stages test are not needed.
         self.forest = model.trees(model.n_reachable)
 
     def _make_engine(self) -> StagedEngine:  # type: ignore[override]
         return StagedEngine(self.model)
 
     def __getstate__(self) -> dict[str, Any]:
-        # The forest is made of the trees of the model, as the engine is.
+        # The forest is derived from the model, like the engine.
         return {name: part for name, part in super().__getstate__().items() if name != "forest"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -68,20 +70,20 @@ class StagedPredictor(BudgetPredictor):
         return StagedPredictor(self.model.within(budget), max_cost=self.max_cost)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each row, or its target, at the last stage: as if all sources were bought."""
+        """Predict the label or target of each row at the last stage, from all its sources."""
         return self.model.answers(self._at_last_stage(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Estimate the probability of each class at the last stage, of shape (n_rows, n_classes)."""
+        """Estimate class probabilities at the last stage, of shape (n_rows, n_classes)."""
         return self._at_last_stage(X)
 
     def _at_last_stage(self, X: Any) -> NDArray[np.float64]:
         model, rows = self.model, self.forest.prepare_rows(X)
-        on_and_on = np.full(len(model.chain), -np.inf)
-        return model.chain.follow(rows, on_and_on, model.objective)[1]
+        never_stop = np.full(len(model.chain), -np.inf)
+        return model.chain.follow(rows, never_stop, model.objective)[1]
 
     def sections(self) -> dict[str, Any]:
-        """Return the parts that a model file holds, by the names of their sections."""
+        """Return the contents of a model file, by section."""
         trees, options = trees_of(self.model), {"max_cost": self.max_cost}
         return {"forest": trees, "costs": self.costs, "options": options, NAME: self.model}
 

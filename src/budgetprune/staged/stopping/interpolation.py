@@ -1,4 +1,4 @@
-"""Stopping rules between two others, where costs are far apart."""
+"""Interpolation between stopping rules whose costs are far apart."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from numpy.typing import NDArray
 
 from budgetprune.staged.stopping.out_of_fold import StoppingData
 
-# Rules whose costs differ by more than this factor have others between them, at most so many.
+# Largest ratio of neighbouring costs without interpolation, and maximum number of rules between two others.
 _LARGEST_GAP, _MOST_BETWEEN = 1.1, 8
 
 
 def interpolate_rules(
-    evidence: StoppingData,
+    data: StoppingData,
     rules: NDArray[np.float64],
     lams: NDArray[np.float64],
     cost: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Fill the gaps between rules whose costs are far apart, because many rows go on or stop together.
+    """Return rules between those whose costs are far apart because many rows stop or go on together.
 
-    At each stage, the share of the rows above the threshold lies between the shares of the two rules.
+    At each stage, the share of the rows above the threshold is interpolated between the two rules.
 
     Parameters
     ----------
-    evidence : StoppingData
+    data : StoppingData
     rules : float64 array of shape (n_rules, n_stages)
     lams, cost : float64 arrays of shape (n_rules,)
 
@@ -34,7 +34,7 @@ def interpolate_rules(
         Of the cheaper rule.
     """
     order = np.argsort(cost, kind="stable")
-    ranked = np.sort(evidence.uncertainty, axis=0)
+    ranked = np.sort(data.uncertainty, axis=0)
     n_rows = len(ranked)
     found, own_lams = [], []
     for a, b in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Out-of-fold results of all stages, from which stopping rules are learnt."""
+"""Out-of-fold results of the stages of a chain, from which stopping rules are learnt."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class StoppingData:
-    """What cross-fitting saw at each stage.
+    """Inputs for learning stopping rules: out-of-fold uncertainty and loss of each row at each stage.
 
     Attributes
     ----------
     uncertainty, loss : float64 arrays of shape (n_rows, n_stages)
     price : float64 array of shape (n_stages,)
-        What a row that goes on to a stage pays for it; 0 for the first one.
+        Price of the sources of each stage; 0 for the first one.
     weight : float64 array of shape (n_rows,)
     """
 
@@ -27,24 +27,27 @@ class StoppingData:
     weight: NDArray[np.float64]
 
     def __getitem__(self, rows: NDArray[np.intp]) -> StoppingData:
-        """Return the evidence of some rows."""
+        """Return the data of some rows."""
         return StoppingData(self.uncertainty[rows], self.loss[rows], self.price, self.weight[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class OutOfFoldResults:
-    """All that is known about one chain from cross-fitting.
+    """Cross-fitting results of one chain.
 
     Attributes
     ----------
-    evidence : for stopping rules
+    stopping_data : StoppingData
+        Its loss is smoothed.
     loss : float64 array of shape (n_rows, n_stages)
-        By the labels alone.
-    outputs : for each stage, of shape (n_rows, n_outputs)
-    best : number of the best stage
+        Without smoothing.
+    outputs : sequence of float64 arrays of shape (n_rows, n_outputs)
+        One for each stage.
+    best : int
+        Index of the stage with the lowest training loss.
     """
 
-    evidence: StoppingData
+    stopping_data: StoppingData
     loss: NDArray[np.float64]
     outputs: Sequence[NDArray[np.float64]]
     best: int

@@ -1,4 +1,4 @@
-"""`Deadline`: how much time is left."""
+"""`Deadline`: time limit of a computation."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import numpy as np
 
 
 class Deadline:
-    """A limit of time.
+    """Time limit that starts when it is created.
 
     Parameters
     ----------
     seconds : float, or None
-        From now on; None: no limit.
+        None: no limit.
     """
 
     def __init__(self, seconds: float | None) -> None:
         self._end = np.inf if seconds is None else time.monotonic() + seconds
 
     def is_over(self) -> bool:
-        """Whether the time is over."""
+        """Whether the deadline has passed."""
         return self.left() <= 0
 
     def left(self) -> float:
-        """Seconds that are left, perhaps infinitely many."""
+        """Seconds left; negative after the deadline, infinite without a limit."""
         return self._end - time.monotonic()
 
     def share(self, part: float) -> Deadline:
-        """Return a deadline that leaves the other part of the time to what comes after."""
+        """Return an earlier deadline: a share of the time that is left."""
         left = self.left()
         return Deadline(None if left == np.inf else part * max(left, 0.0))

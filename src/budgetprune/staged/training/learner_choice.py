@@ -1,4 +1,4 @@
-"""Choose what grows the trees of the stages: boosting, or a forest if that is clearly better."""
+"""Choice of the learner: boosting, or a forest if it is significantly better."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ from budgetprune.staged.training.plan import StagePlan
 from budgetprune.staged.training.trainer import StageTrainer
 from budgetprune.staged.training.trials import TrialTrainer
 
-# With more rows, boosting is rarely behind, and a forest takes long and has large trees.
+# With more rows, forests are rarely better than boosting; they are also slow and their trees large.
 MOST_ROWS_OF_FORESTS = 20_000
-# All folds are compared if there are at most so many rows: the fewer rows, the noisier losses are.
+# With at most this many rows, all folds are compared, because losses of few rows are noisy; else one fold.
 MOST_ROWS_OF_ALL_FOLDS = 5_000
-# Trees of the forests by which settings are chosen.
+# Number of trees of the forests that are trained to choose settings.
 N_TRIED_TREES = 30
 # A forest must be better by this many standard errors of the difference.
 LEAST_STANDARD_ERRORS = 2.0
-_Way = tuple[Learner, TreeSettings]
+_LearnerAndSettings = tuple[Learner, TreeSettings]
 
 
 @dataclass(frozen=True, eq=False)
 class LearnerComparison:
-    """How boosted trees are compared with forests, on rows that they were not trained on.
+    """Inputs for a cross-fitted comparison of boosted trees with forests.
 
     Attributes
     ----------
     trials : TrialTrainer
-        With the boosted trees and their settings.
-    columns : of all features that can be bought
+        For boosted trees, with their settings.
+    columns : int array
+        All features that can be acquired.
     sample : Sample
-    folds : of cross-fitting
+    folds : folds of cross-fitting
     seed : int
     """
 
@@ -52,8 +53,8 @@ class LearnerComparison:
     seed: int
 
 
-def choose_learner(candidates: LearnerCandidates, compared: LearnerComparison) -> _Way:
-    """Return what grows the trees of the stages, and with which settings."""
+def choose_learner(candidates: LearnerCandidates, compared: LearnerComparison) -> _LearnerAndSettings:
+    """Return the learner for the stages, and its settings."""
     trials = compared.trials
     boosted, forest = (trials.learner, trials.settings), candidates.forest
     if forest is None:
@@ -64,12 +65,12 @@ def choose_learner(candidates: LearnerCandidates, compared: LearnerComparison) -
         return boosted
     chosen = forest, _best_settings(forest, compared)
     is_better = _is_significantly_better(chosen, boosted, compared)
-    # Boosted trees that had to end early would be compared with a complete forest.
+    # After the deadline, boosted trees have stopped early, so the comparison is not fair to them.
     return chosen if is_better and not trials.deadline.is_over() else boosted
 
 
 def _best_settings(forest: Learner, compared: LearnerComparison) -> TreeSettings:
-    """Find the settings of a forest with the least loss on the test rows."""
+    """Return the forest settings with the lowest loss on the test rows."""
     trials, best, least = compared.trials, None, np.inf
     for settings in forest_settings(len(trials.train)):
         if best is not None and trials.deadline.is_over():
@@ -83,10 +84,12 @@ def _best_settings(forest: Learner, compared: LearnerComparison) -> TreeSettings
     return best
 
 
-def _is_significantly_better(one: _Way, other: _Way, compared: LearnerComparison) -> bool:
-    """Whether one way has less loss than another, by more than chance.
+def _is_significantly_better(
+    one: _LearnerAndSettings, other: _LearnerAndSettings, compared: LearnerComparison
+) -> bool:
+    """Whether the loss of `one` is lower than that of `other` by a significant difference.
 
-    Most comparisons end with the first fold, on which the first way is behind.
+    If `one` is not better on the first fold, the others are not trained; this ends most comparisons.
     """
     sample, folds = compared.sample, compared.folds
     gains: list[NDArray[np.float64]] = []
@@ -106,10 +109,12 @@ def _is_significantly_better(one: _Way, other: _Way, compared: LearnerComparison
     return bool(mean > LEAST_STANDARD_ERRORS * error)
 
 
-def _losses(way: _Way, train: Sample, test: Sample, compared: LearnerComparison) -> NDArray[np.float64]:
-    """Losses of the test rows at a stage that has all columns, grown as stages are."""
+def _losses(
+    candidate: _LearnerAndSettings, train: Sample, test: Sample, compared: LearnerComparison
+) -> NDArray[np.float64]:
+    """Losses of the test rows at one stage with all columns."""
     trials = compared.trials
-    learner, settings = way
+    learner, settings = candidate
     trainer = StageTrainer(
         learner, (settings,), compared.seed, trials.n_threads, lambda: None, trials.deadline, 1
     )

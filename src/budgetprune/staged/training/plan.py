@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS
 from budgetprune.staged.learners.task import TreeSettings
 
-# Time of a round, relative to that for one more column, that it takes for any number of columns.
+# Fixed time of a boosting round, in units of the time per column.
 COLUMNS_OF_ROUND = 5
-# If there are fewer rounds because the time is short, each counts more, up to this learning rate.
+# With fewer rounds for lack of time, the learning rate is raised up to this value.
 LARGEST_RATE = 0.3
 
 
 def speed_up(n_jobs: int) -> float:
-    """How many times as fast some chains are trained at the same time, by a cautious estimate."""
+    """Estimate conservatively how much faster chains train in parallel than one after the other."""
     return 1.0 if n_jobs == 1 else 1.5
 
 
 def relative_time(columns: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Time of each stage relative to the others: rounds on more columns take longer, the last has more."""
+    """Relative training time of each stage: it grows with the columns, and the last stage has more rounds."""
     found = np.array([COLUMNS_OF_ROUND + each.size for each in columns], dtype=np.float64)
     found[-1] *= 2
     return found
@@ -31,15 +31,15 @@ def relative_time(columns: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class StageSpec:
-    """How the trees of a stage are grown.
+    """Settings and number of rounds of one stage.
 
     Attributes
     ----------
     settings : TreeSettings
     n_rounds : int, or None
-        None: as many as validation rows ask for.
+        None: chosen by early stopping on validation rows.
     seconds : float
-        What it took in the first fold.
+        Training time in the first fold.
     """
 
     settings: TreeSettings
@@ -47,7 +47,7 @@ class StageSpec:
     seconds: float = 0.0
 
     def shortened(self, share: float) -> StageSpec:
-        """Return the same with a share of the rounds, and with larger steps."""
+        """Return the same with a share of the rounds and a higher learning rate."""
         assert self.n_rounds is not None
         rate = self.settings.learning_rate
         return StageSpec(
@@ -59,11 +59,11 @@ class StageSpec:
 
 @dataclass(frozen=True, eq=False)
 class StagePlan:
-    """What is trained: the columns of each stage, and how.
+    """Sources and columns of the stages to train.
 
     Attributes
     ----------
-    sources : for each stage, the sources that are bought for it
+    sources : for each stage, the sources that it acquires
     columns : for each stage, the features that are available
     """
 

@@ -1,4 +1,4 @@
-"""Choose how trees are grown, by trial."""
+"""Choice of tree settings by coordinate search on a train-test split."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from budgetprune.staged.learners.calibration import calibrated_loss
 from budgetprune.staged.learners.task import TreeSettings
 from budgetprune.staged.training.trials import TrialTrainer
 
-# Rounds of a trial. A stage takes at most so many, so that settings are compared at the size that is used.
+# Rounds of a trial, and maximum for a stage, so that settings are compared at the size that is used.
 N_ROUNDS = 150
-# Rounds of the last stage, which has all features, as a multiple.
+# The last stage, which has all features, has up to this many times as many rounds.
 LAST_STAGE_FACTOR = 3
-# Trials with more leaves, or larger steps, end as soon as one is no better than the one before.
+# Values are tried in order, away from the usual one, until one is no better than the one before.
 _LEAVES, _RATES = (15, 31, 63, 127, 255), (0.05, 0.1, 0.2, 0.3)
 _USUAL_LEAVES, _USUAL_RATE = 31, 0.1
-# Small leaves overfit, large ones learn nothing from few rows.
+# Minimum rows per leaf: small leaves overfit, and with few rows large leaves underfit.
 _ROWS_PER_LEAF = (5, 20, 60)
 
 
 def choose_settings(trials: TrialTrainer, columns: NDArray[np.intp]) -> TreeSettings:
-    """Find settings with which a model on some columns has the least loss on the test rows.
+    """Return the settings with the lowest loss on the test rows, for a model on the given columns.
 
-    One setting is changed at a time, as long as that helps.
+    One setting is changed at a time, as long as the loss falls.
     """
     n_rows = len(trials.train)
 

@@ -1,4 +1,4 @@
-"""Train the stages of a chain, and see how each does on rows that it was not trained on."""
+"""`StageTrainer`: trains the stages of a chain by cross-fitting."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from budgetprune.staged.training.deadline import Deadline
 from budgetprune.staged.training.plan import StagePlan, StageSpec, relative_time, speed_up
 from budgetprune.utils.threads import map_in_threads
 
-# Time for the first fold, relative to that of a stage that is trained once in each fold and on all rows. A
-# little less, because it is trained once more if the time turns out to be too short for as many rounds.
+# Share of its proportional part of the time that the first fold may take. It is below 1, because the first
+# fold is trained again if the time is too short for its number of rounds.
 FIRST_FOLD_SHARE = 0.85
-# Share of the rounds that are trained even if there is no time left.
+# Minimum share of the rounds, trained even after the deadline.
 LEAST_SHARE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class CrossFitted:
-    """The stages, trained on all rows, and what stages that were trained on other rows say about each row.
+    """Stages trained on all rows, and out-of-fold scores of each row.
 
     Attributes
     ----------
-    forests : for each stage its trees
+    forests : for each stage, its trees
     scores : for each stage, out-of-fold scores of shape (n_rows, n_outputs)
-        NaN for rows that are in no fold.
+        NaN for rows that no fold tests.
     """
 
     forests: tuple[Forest, ...]
@@ -49,16 +49,21 @@ class CrossFitted:
 
 @dataclass(frozen=True, eq=False)
 class StageTrainer:
-    """How stages are trained, and with how many threads.
+    """Train the stages of chains.
 
     Attributes
     ----------
+    learner : Learner
     settings : tuple of TreeSettings
-        That are tried: for stages of few features first, last for the stage that has them all.
-    tell : called whenever a stage of a fold is done
+        Candidates: first for stages of few features, last for the stage with all features.
+    seed, n_jobs : int
+    on_progress : callable
+        Called after each stage of a fold.
     deadline : Deadline
-    last : how many times as many rounds the last stage may take
-    is_hurried : whether there is no time to try several settings for each stage
+    last_stage_factor : int
+        Factor for the maximum number of rounds of the last stage.
+    single_setting : bool
+        Whether each stage has one candidate only, to save time.
     """
 
     learner: Learner
@@ -67,15 +72,15 @@ class StageTrainer:
     n_jobs: int
     on_progress: Callable[[], Any]
     deadline: Deadline
-    last: int
+    last_stage_factor: int
     single_setting: bool = False
 
     def cross_fit(self, plan: StagePlan, sample: Sample, folds: Sequence[Fold]) -> CrossFitted:
         """Train all stages on all rows, and for each fold on the rows outside it.
 
-        The first fold says how the trees of each stage are grown, and how many; the others take as many, or
-        fewer if the time would not be enough. All of them take the same number, because stopping rules that
-        are learnt from the folds must fit the stages that are trained on all rows.
+        The settings and the number of rounds of each stage are chosen on the first fold. If the time is too
+        short, the number of rounds is reduced for all folds. It is the same for all folds and for the stages
+        trained on all rows, because stopping rules are learnt from the former and used with the latter.
         """
         scores = tuple(np.full((len(sample), sample.n_outputs), np.nan) for _ in plan.columns)
         n_tried = 1 if self.single_setting else 2
@@ -87,14 +92,14 @@ class StageTrainer:
             found = self._chain(plan, sample.take(train), sample.take(test), specs, n_threads, first)
             for k, (_, _, seen) in enumerate(found):
                 scores[k][test] = seen
-            return [way for _, way, _ in found]
+            return [used for _, used, _ in found]
 
         specs = train_chain(folds[0], None)
         # Stages on all rows take longer than those of a fold.
         share = self._share_of_rounds(specs, len(folds) + len(sample) / len(folds[0][0]))
         others = folds[1:]
         if share < 1:
-            specs, others = [way.shortened(share) for way in specs], folds
+            specs, others = [spec.shortened(share) for spec in specs], folds
 
         def train_others(fold: Fold | None) -> list[GrownTrees]:
             if fold is not None:
@@ -103,18 +108,18 @@ class StageTrainer:
             found = self._chain(plan, sample, sample.take(folds[0][1][:1]), specs, 1, 1.0)
             return [grown for grown, _, _ in found]
 
-        # First the stages on all rows, which take longest.
+        # The stages on all rows take longest, so they start first.
         stages, *_ = map_in_threads(train_others, [None, *others], self.n_jobs)
         return CrossFitted(tuple(grown.forest() for grown in stages), scores)
 
     def _share_of_rounds(self, specs: Sequence[StageSpec], n_times: float) -> float:
-        """Share of the rounds for which there is time if each stage is trained so many times."""
-        seconds = n_times * sum(way.seconds for way in specs) / speed_up(self.n_jobs)
+        """Share of the rounds that fit into the time if each stage is trained `n_times` times."""
+        seconds = n_times * sum(spec.seconds for spec in specs) / speed_up(self.n_jobs)
         left = max(self.deadline.left(), 0.0)
         return 1.0 if seconds <= left else max(left / seconds, LEAST_SHARE)
 
     def test_scores(self, plan: StagePlan, train: Sample, test: Sample) -> Scores:
-        """Train all stages on some rows, and return the scores of others at the last one."""
+        """Train all stages on training rows, and return the scores of test rows at the last stage."""
         return self._chain(plan, train, test, None, self.n_jobs, FIRST_FOLD_SHARE)[-1][2]
 
     def _chain(
@@ -132,13 +137,13 @@ class StageTrainer:
         ----------
         plan : StagePlan
         train, test : Sample
-        ways : for each stage how it is trained; None: the test rows say it
+        specs : one for each stage; None: chosen on the test rows
         n_threads : int
-        share : of the time that is left, for these stages
+        share : share of the remaining time that these stages may take, if `specs` is None
 
         Returns
         -------
-        found : for each stage its trees, how they were grown, and the scores of the test rows
+        found : for each stage, its trees, the specification used, and the scores of the test rows
         """
         decay = self.learner.decay
         start = seen = None
@@ -149,7 +154,7 @@ class StageTrainer:
         for k, columns in enumerate(plan.columns):
             tried: list[tuple[float, int, GrownTrees, StageSpec, Scores]] = []
             candidates = [specs[k]] if specs is not None else self._candidates(rotation, plan, k)
-            for i, way in enumerate(candidates):
+            for i, spec in enumerate(candidates):
                 began = time.monotonic()
                 mine = portion[k] / len(candidates)
                 later = portion[k + 1 :].sum() + mine * (len(candidates) - i)
@@ -158,8 +163,8 @@ class StageTrainer:
                     train,
                     columns,
                     None if start is None or not decay else decay * start,
-                    way.n_rounds,
-                    way.settings,
+                    spec.n_rounds,
+                    spec.settings,
                     validation=ValidationRows(test, None if seen is None or not decay else decay * seen),
                     seed=self.seed + k,
                     n_threads=n_threads,
@@ -167,7 +172,7 @@ class StageTrainer:
                 )
                 grown = self.learner.grow(task)
                 scores = grown.scores(test.rows) + (0 if seen is None else decay * seen)
-                used = StageSpec(way.settings, max(grown.n_rounds, 1), time.monotonic() - began)
+                used = StageSpec(spec.settings, max(grown.n_rounds, 1), time.monotonic() - began)
                 loss = 0.0 if len(candidates) == 1 else calibrated_loss(test, scores)
                 tried.append((loss, len(tried), grown, used, scores))
             _, _, grown, used, seen = min(tried, key=lambda each: each[:2])
@@ -178,7 +183,7 @@ class StageTrainer:
         return found
 
     def _candidates(self, rotation: _SettingsRotation, plan: StagePlan, k: int) -> list[StageSpec]:
-        """List how the trees of stage `k` may be grown."""
+        """List the candidate specifications of stage `k`."""
         if not plan.columns[k].size:
             return [StageSpec(self.settings[0], None)]
         if self.single_setting:
@@ -187,14 +192,17 @@ class StageTrainer:
         if k < len(plan.columns) - 1:
             return [StageSpec(each, None) for each in rotation.next_candidates()]
         best = dict.fromkeys([rotation.best, self.settings[-1]])
-        return [StageSpec(replace(each, most_rounds=self.last * each.most_rounds), None) for each in best]
+        return [
+            StageSpec(replace(each, most_rounds=self.last_stage_factor * each.most_rounds), None)
+            for each in best
+        ]
 
 
 class _SettingsRotation:
-    """Settings that are tried for one stage after the other: the best one so far, and another one in turn.
+    """Candidate settings for consecutive stages: the best so far and, in rotation, one other.
 
-    Stages of few features need other trees than stages of many. The first stage tries all settings, also with
-    fewer leaves.
+    The best settings change with the number of features, and so from stage to stage. The first stage tries
+    all settings, and each of them also with fewer leaves.
     """
 
     def __init__(self, settings: Sequence[TreeSettings]) -> None:
@@ -211,7 +219,7 @@ class _SettingsRotation:
         return self._order[: 2 if self._has_begun else None]
 
     def note(self, winner: TreeSettings, n_tried: int) -> None:
-        """Put the winner first, and those that it has beaten last."""
+        """Move the best settings of the last `n_tried` to the front, and the others of them to the end."""
         if n_tried > 1 and winner in self._order:
             losers = [each for each in self._order[:n_tried] if each != winner]
             self._order = [winner, *self._order[n_tried:], *losers]

@@ -1,4 +1,4 @@
-"""`TrialTrainer`: models that are trained on some rows and evaluated on others."""
+"""`TrialTrainer`: trains models on train-test splits, to compare settings and orders of sources."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from budgetprune.staged.learners.task import GrowTask, TreeSettings
 from budgetprune.staged.learners.trees import GrownTrees
 from budgetprune.staged.training.deadline import Deadline
 
-# More rows change the order little.
+# Maximum number of training or test rows; more rows change the order of sources little.
 MOST_ROWS = 30_000
 
 
 @dataclass(frozen=True, eq=False)
 class TrialSplit:
-    """Rows that models are grown on, and others that judge them."""
+    """Training rows and test rows of a trial."""
 
     train: Sample
     test: Sample
@@ -29,17 +29,18 @@ class TrialSplit:
 
 @dataclass(frozen=True, eq=False)
 class TrialTrainer:
-    """How models are tried.
+    """Train models on the training rows of train-test splits.
 
     Attributes
     ----------
     learner : Learner
     settings : TreeSettings
-    divisions : tuple of TrialSplit
-        Losses are averages over all of them. One is enough if there are many rows.
+    splits : tuple of TrialSplit
+        Losses are summed over all splits. With many rows, one split is enough.
     n_threads : int
     deadline : Deadline
-    tell : called after each model
+    on_progress : callable
+        Called after each model.
     """
 
     learner: Learner
@@ -51,18 +52,18 @@ class TrialTrainer:
 
     @property
     def train(self) -> Sample:
-        """Training rows of the first division."""
+        """Training rows of the first split."""
         return self.splits[0].train
 
     @property
     def test(self) -> Sample:
-        """Other rows of the first division."""
+        """Test rows of the first split."""
         return self.splits[0].test
 
     def grow(
         self, columns: NDArray[np.intp], start: Scores | None, n_rounds: int, number: int = 0
     ) -> GrownTrees:
-        """Grow a model on the training rows of a division."""
+        """Grow a model on the training rows of split `number`."""
         grown = self.learner.grow(
             GrowTask(
                 self.splits[number].train,
