@@ -34,7 +34,6 @@ from budgetprune.staged.data.folds import (
 )
 from budgetprune.staged.data.rows import TrainingRows, queries_of, unit_weights
 from budgetprune.staged.data.sample import Sample
-from budgetprune.staged.estimators.scoring import takes_queries
 from budgetprune.staged.fitting.pipeline import fit_staged_model
 from budgetprune.staged.fitting.spec import FitSpec
 from budgetprune.staged.learners.registry import LEARNERS, LearnerCandidates, has_lightgbm
@@ -81,7 +80,20 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
 
     # --- Fitting --------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, qid: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> Self:
+        """Train on rows and their labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, pandas or polars table of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+            Classes; for a regressor, numbers.
+        sample_weight : array-like of shape (n_rows,), optional
+        qid : array-like of shape (n_rows,), optional
+            Query of each row, for ranking. All rows of a query are in the same fold, and queries are passed
+            to a `scoring` such as `budgetprune.ranking.ap_scorer`. The default score of a regressor is then
+            NDCG.
+        """
         self._check_parameters()
         self.__dict__.pop("model_", None)  # an interrupted fit must not leave the previous model
         X = rows_of(self, X, reset=True)
@@ -121,7 +133,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             folds=folds,
             objective=objective,
             fallback=self._fallback(),
-            score=self._make_score(sample, given),
+            score=self._make_score(sample, given, objective),
             candidates=self._candidates(),
             budget=np.inf if self.budget is None else self.budget,
             max_cost=np.inf if self.max_cost is None else self.max_cost,
@@ -238,7 +250,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         return None
 
     @abstractmethod
-    def _make_score(self, sample: Sample, given: TrainingRows) -> Score:
+    def _make_score(self, sample: Sample, given: TrainingRows, objective: Objective) -> Score:
         """Return a function that scores outputs of some rows."""
 
     @abstractmethod
@@ -251,15 +263,6 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             spec.score(spec.folds[0][1], self._constant_outputs(spec.sample)[spec.folds[0][1]])
         except (TypeError, ValueError) as error:
             raise InvalidInputError(f"scoring={self.scoring!r} cannot score these rows: {error}") from error
-
-    def _scorer_arguments(self, scorer: Any, given: TrainingRows, rows: NDArray[np.intp]) -> dict[str, Any]:
-        """Queries and weights of rows for a scorer; functions that are not scorer objects get no weights."""
-        arguments = {}
-        if given.qid is not None and takes_queries(scorer):
-            arguments["qid"] = given.qid[rows]
-        if given.weight is not None and hasattr(scorer, "set_score_request"):
-            arguments["sample_weight"] = given.weight[rows]
-        return arguments
 
     def _strata(self, sample: Sample) -> NDArray[np.intp]:
         """Strata of the folds, one number per row."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,11 +18,9 @@ from budgetprune.staged.curve.points import Score
 from budgetprune.staged.data.rows import TrainingRows, unit_weights
 from budgetprune.staged.data.sample import Kind, Sample
 from budgetprune.staged.estimators.base import BudgetEstimator
+from budgetprune.staged.estimators.scoring import WeightedScorer, accuracy, score_of_classes
 from budgetprune.staged.model.error_costs import read_error_costs
 from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective
-
-# Added to probabilities before some classes are left out, so that no sum is 0.
-TINY_SHARE = 1e-12
 
 
 class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
@@ -131,20 +127,6 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> Self:
-        """Train on rows and their classes.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, pandas or polars table of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-        qid : array-like of shape (n_rows,), optional
-            Query of each row, for ranking. All rows of a query are in the same fold, and queries are passed
-            to a `scoring` such as `budgetprune.ranking.ap_scorer`.
-        """
-        return self._fit(X, y, sample_weight, qid)
-
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> Sample:
@@ -186,33 +168,13 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
     def _fallback(self) -> Objective | None:
         return LogLoss() if self.error_costs is None and self.scoring is None else None
 
-    def _make_score(self, sample: Sample, given: TrainingRows) -> Score:
-        weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+    def _make_score(self, sample: Sample, given: TrainingRows, objective: Objective) -> Score:
         if self.scoring is None:
-
-            def accuracy(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-                is_right = self._answer.answers(outputs) == sample.target[rows]
-                return float(np.average(is_right, weights=weight[rows]))
-
-            return accuracy
-        scorer = get_scorer(self.scoring)
-        uses_labels = not isinstance(self._make_objective(), LogLoss)
-
-        def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-            labels = self.classes_[sample.target[rows]]
-            seen = GivenOutputs(self.classes_, self._answer, outputs)
-            present = np.unique(sample.target[rows])
-            if not uses_labels and 1 < present.size < self.classes_.size:
-                # Metrics of probabilities raise for classes without rows, and a fold may lack rare classes.
-                shares = outputs[:, present] + TINY_SHARE
-                shares = shares / shares.sum(axis=1, keepdims=True)
-                seen = GivenOutputs(self.classes_[present], self._answer, shares)
-            with warnings.catch_warnings():
-                # Some of the compared rules never predict some class.
-                warnings.simplefilter("ignore", UndefinedMetricWarning)
-                return float(scorer(seen, outputs, labels, **self._scorer_arguments(scorer, given, rows)))
-
-        return score
+            return accuracy(sample, self._answer)
+        scorer = WeightedScorer(get_scorer(self.scoring), given)
+        return score_of_classes(
+            scorer, sample, self.classes_, self._answer, by_labels=not isinstance(objective, LogLoss)
+        )
 
     def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
         share = np.bincount(sample.target, minlength=self.classes_.size) / len(sample)
@@ -226,22 +188,3 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         """Predict the class of each row: the one with the lowest expected cost of errors."""
         _, outputs = self._follow(X)
         return self.model_.answers(outputs)
-
-
-class GivenOutputs(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Classifier that returns given outputs, to call scorers with."""
-
-    def __init__(self, classes: NDArray[Any], answer: ErrorCosts, outputs: NDArray[np.float64]) -> None:
-        self.classes_, self._answer, self._outputs = classes, answer, outputs
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the outputs."""
-        return self._outputs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels."""
-        found: NDArray[Any] = self.classes_[self._answer.answers(self._outputs)]
-        return found

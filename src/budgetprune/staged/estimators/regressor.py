@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import get_scorer
 
 from budgetprune.errors import InvalidInputError
@@ -16,6 +16,7 @@ from budgetprune.staged.curve.points import Score
 from budgetprune.staged.data.rows import TrainingRows
 from budgetprune.staged.data.sample import Sample
 from budgetprune.staged.estimators.base import BudgetEstimator
+from budgetprune.staged.estimators.scoring import WeightedScorer, r_squared, score_of_targets
 from budgetprune.staged.model.error_costs import LARGEST_PRICE
 from budgetprune.staged.model.objective import Objective, SquaredError
 
@@ -71,20 +72,6 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
         Stages, and stopping rules for all budgets.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> Self:
-        """Train on rows and their targets.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, pandas or polars table of shape (n_rows, n_features)
-        y : array-like of numbers, of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), optional
-        qid : array-like of shape (n_rows,), optional
-            Query of each row, for ranking. All rows of a query are in the same fold, and the default score is
-            NDCG; `scoring` can be another one, such as `budgetprune.ranking.ap_scorer`.
-        """
-        return self._fit(X, y, sample_weight, qid)
-
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> Sample:
@@ -108,26 +95,11 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
             )
         return SquaredError(float(price))
 
-    def _make_score(self, sample: Sample, given: TrainingRows) -> Score:
-        weight = np.ones(len(sample)) if sample.weight is None else sample.weight
+    def _make_score(self, sample: Sample, given: TrainingRows, objective: Objective) -> Score:
         if self.scoring is None and given.qid is None:
-            total = np.average(
-                (sample.target - np.average(sample.target, weights=weight)) ** 2, weights=weight
-            )
-
-            def r2(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-                # Relative to the variance of all rows, because a fold may be too small to estimate it.
-                error = np.average((sample.target[rows] - outputs[:, 0]) ** 2, weights=weight[rows])
-                return float(1 - error / total) if total > 0 else 0.0
-
-            return r2
+            return r_squared(sample)
         scorer = ndcg_scorer() if self.scoring is None else get_scorer(self.scoring)
-
-        def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-            arguments = self._scorer_arguments(scorer, given, rows)
-            return float(scorer(GivenOutputs(outputs), outputs, sample.target[rows], **arguments))
-
-        return score
+        return score_of_targets(WeightedScorer(scorer, given), sample)
 
     def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
         mean, variance = sample.target.mean(), sample.target.var()
@@ -136,17 +108,3 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the target of each row, at the stage where it stops."""
         return self._follow(X)[1][:, 0]
-
-
-class GivenOutputs(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Regressor that returns given outputs, to call scorers with."""
-
-    def __init__(self, outputs: NDArray[np.float64]) -> None:
-        self._outputs = outputs
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the targets."""
-        return self._outputs[:, 0]
