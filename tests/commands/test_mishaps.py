@@ -135,7 +135,7 @@ def test_a_lightgbm_file_that_was_cut(run, tmp_path):
     words = ["prune", whole, "--data", tmp_path / "own.csv", "--target", "ill", "--out", tmp_path / "m"]
     for n_bytes in (len(text) // 4, len(text) // 2):
         whole.write_text(text[:n_bytes])
-        check_refused(run(*words), "b.txt cannot be loaded: it is damaged, or not all of it is there")
+        check_refused(run(*words), "b.txt cannot be loaded: it is damaged or incomplete")
     whole.write_text(text.replace("leaf_value=", "leaf_value=1 ", 1))
     check_refused(run(*words), "b.txt cannot be loaded: it is damaged")
     whole.write_text(text)

@@ -163,7 +163,7 @@ def test_pruned_ensembles_are_boosted_too():
             r"a boosted tree sees all training rows.*'held-out'.*'pooled'",
         ),
         (lambda case: {"error": "oob"}, "error='oob' is unknown"),
-        (lambda case: {}, r"records no gains.*pass X_train and y_train.*error='held-out' with y_cost"),
+        (lambda case: {}, r"records no usable gains.*pass X_train and y_train.*error='held-out' with y_cost"),
         (lambda case: {"X_train": case.X_train}, "pass X_train and y_train"),
         (lambda case: {"error": "held-out"}, "held-out errors need .* pass y_cost"),
         (lambda case: {"error": "pooled", "y_cost": case.y}, "pass X_train and y_train"),

@@ -93,7 +93,7 @@ class Values:
             found = number.get(value)
         except TypeError:
             raise InvalidInputError(
-                f"the value of {self.names[k]!r} is no category: {_shown(value)}."
+                f"the value of {self.names[k]!r} is not a category: {_shown(value)}."
             ) from None
         if found is not None:
             return found

@@ -58,7 +58,7 @@ def sides_of_threshold(
 ) -> None:
     """Find which rows go left at a plain threshold split.
 
-    `goes_left` says the same, but a call with so many arrays costs thirty times the comparison, and nearly
+    `goes_left` returns the same, but a call with so many arrays costs thirty times the comparison, and nearly
     all splits are of this kind.
     """
     for q in range(rows.size):

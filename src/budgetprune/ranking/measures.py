@@ -32,10 +32,10 @@ def average_precision_at(
     """Measure whether the first `k` documents of each query are the relevant ones.
 
     "Average precision@5" is what the paper reports for Yahoo! Learning to Rank, on relevance that was made
-    binary. It does not spell the measure out; here it is the usual AP@k: the sum, over those of the first `k`
+    binary. It does not define the measure; here it is the usual AP@k: the sum, over those of the first `k`
     ranks that hold a relevant document, of the share of relevant documents up to that rank, divided by
-    ``min(k, number of relevant documents of the query)``, so that the best ranking has 1. The
-    answer is the mean over queries, long or short.
+    ``min(k, number of relevant documents of the query)``, so that the best ranking has 1. The result is the
+    mean over queries, long or short.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def average_precision_at(
     k : number of ranks that count
     relevant : least relevance that counts as relevant
     empty : value of a query without a relevant document. ``"skip"`` leaves it out, since all rankings
-        of it are equally good; a number between 0 and 1 stands in for its AP@k (LightGBM and XGBoost
-        take 1, which flatters)
+        of it are equally good; a number between 0 and 1 replaces its AP@k (LightGBM and XGBoost use 1, which
+        is optimistic)
     sample_weight : (n_rows,) weight of each row's query, the same in all rows of a query
     """
     k, relevant, empty = check_k(k), check_relevant(relevant), check_empty(empty)
@@ -70,9 +70,9 @@ def ndcg_at(
 ) -> float:
     """Measure, for graded relevance, how close the first `k` documents of each query come to the best order.
 
-    A document at rank i earns its gain divided by ``log2(1 + i)``. NDCG@k is what the first `k` ranks earn,
-    divided by what they earn in the best order. The answer is the mean over queries, long or short. With
-    linear gains a query has the value that scikit-learn's ``ndcg_score`` gives it.
+    The discounted gain of a document at rank i is its gain divided by ``log2(1 + i)``. NDCG@k is the sum over
+    the first `k` ranks, divided by that of the best order. The result is the mean over queries, long or
+    short. With linear gains a query has the value that scikit-learn's ``ndcg_score`` gives it.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ def ndcg_at(
     gain : ``"exponential"`` for 2**relevance - 1, as is usual for graded relevance, ``"linear"`` for the
         relevance itself
     empty : value of a query in which no document has a gain. ``"skip"`` leaves it out, since all rankings of
-        it are equally good; a number between 0 and 1 stands in for its NDCG@k (scikit-learn takes 0; LightGBM
-        and XGBoost take 1, which flatters)
+        it are equally good; a number between 0 and 1 replaces its NDCG@k (scikit-learn uses 0; LightGBM
+        and XGBoost use 1, which is optimistic)
     sample_weight : (n_rows,) weight of each row's query, the same in all rows of a query
     """
     k, gain, empty = check_k(k), check_gain(gain), check_empty(empty)
@@ -93,7 +93,7 @@ def ndcg_at(
     gains = _gains(documents.relevance, gain)
     best = sum_expected_gains(documents.query, gains, gains, k)
     earned = sum_expected_gains(documents.query, documents.score, gains, k)
-    # Rounding may earn a little more than the best.
+    # Rounding may give a little more than the best.
     quality = np.minimum(earned / np.where(best > 0, best, 1), 1)
     return documents.mean(quality, best == 0, empty)
 

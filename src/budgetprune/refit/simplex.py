@@ -1,4 +1,4 @@
-"""Least squares in probability space: the values of every leaf stay probabilities of the classes.
+"""Least squares for probabilities: the values of every leaf remain class probabilities.
 
 Leaves of one tree share no rows, so given the other trees each leaf has a separate problem. Its Hessian is a
 multiple of the identity, so its solution over the simplex is the projection of the unconstrained solution.
@@ -43,7 +43,7 @@ def minimise_on_simplex(
     )
 
     def run(kernel: Callable[..., Array], value: Array, residual: Array) -> float:
-        """Distance of each leaf from its own best answer, in units of the gradient."""
+        """Distance of each leaf from its own optimum, in units of the gradient."""
         return float(np.sqrt(kernel(problem, value, residual).sum()))
 
     value, residual = old.copy(), -leaves.score
@@ -144,9 +144,9 @@ def rows_of_leaf(problem: LeafProblem, t: int, leaf: int) -> NDArray[np.int32]:
 def best_answer(
     answer: Array, problem: LeafProblem, leaf: int, rows: NDArray[np.int32], value: Array, residual: Array
 ) -> float:
-    """Solve one leaf's problem, given all other leaves; return the square of the gradient that led there.
+    """Solve one leaf's problem, given all other leaves; return the squared gradient at its old value.
 
-    `value` has the current values of this leaf, and `answer` is filled with the new ones.
+    `value` has the current values of this leaf, and `new` is filled with the new ones.
     """
     old, weight, ridge, divisor = problem.old[leaf], problem.weight, problem.ridge, problem.divisor
     answer[:] = 0.0
@@ -169,7 +169,7 @@ def best_answer(
 
 @njit(cache=True, parallel=True)
 def sweep_trees(problem: LeafProblem, value: Array, residual: Array) -> Array:
-    """Give every leaf its best answer, tree after tree; return each leaf's squared gradient before that."""
+    """Set every leaf to its optimum, tree after tree; return each leaf's squared gradient before that."""
     leaf_start, divisor = problem.leaf_start, problem.divisor
     square = np.zeros(len(value))
     for t in range(leaf_start.size - 1):

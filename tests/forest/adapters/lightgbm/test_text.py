@@ -80,7 +80,7 @@ def test_lightgbm_header():
     def other_rounds(text: str) -> str:
         return text.replace("num_tree_per_iteration=1", "num_tree_per_iteration=2")
 
-    refuse(damage_lightgbm(other_rounds), "3 trees are no whole rounds of 2")
+    refuse(damage_lightgbm(other_rounds), "3 trees do not divide into rounds of 2")
 
 
 def test_lightgbm_parameters():
@@ -89,7 +89,7 @@ def test_lightgbm_parameters():
     def other_columns(text: str) -> str:
         return re.sub(r"\[categorical_feature: .*\]", "[categorical_feature: 99]", text)
 
-    refuse(damage_lightgbm(other_columns, "categories", [["a"]]), "columns that it does not have")
+    refuse(damage_lightgbm(other_columns, "categories", [["a"]]), "categories of columns that do not exist")
 
 
 def test_undamaged_models_are_imported():

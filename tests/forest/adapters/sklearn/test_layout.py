@@ -58,7 +58,7 @@ def test_bags_whose_trees_saw_other_columns():
     for columns in ([0, 1, 2], [0], [0, -1]):
         broken = copy.deepcopy(model)
         broken.estimators_features_[1] = np.array(columns)
-        refuse(broken, "columns that the ensemble says it saw")
+        refuse(broken, "columns that the ensemble records")
     model.estimators_features_[1] = np.array([0, 9])
     refuse(model, "feature must be below 4")
 
@@ -72,7 +72,7 @@ def test_more_labels_than_classes():
 def test_trees_that_know_other_classes():
     model = RandomForestClassifier(2, random_state=0).fit(X, X[:, 3].astype(int))
     model.estimators_[0].classes_ = np.array([0, 1, 9])
-    refuse(model, "classes apart that the ensemble does not have")
+    refuse(model, "classes that the ensemble does not have")
 
 
 def hist() -> HistGradientBoostingClassifier:

@@ -123,7 +123,7 @@ def test_xgboost_scores_that_no_tree_makes():
         learner["learner_model_param"]["num_class"] = "7"
         learner["objective"] = {"name": "multi:softprob", "softmax_multiclass_param": {"num_class": "7"}}
 
-    refuse(damage_xgboost(seven), "3 trees cannot make 7 scores")
+    refuse(damage_xgboost(seven), "3 trees are too few for 7 scores")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_xgboost_scores_that_no_tree_makes():
         ("categories", 0, 2**31, "negative or not below"),
         ("split_type", 0, 2, "node 0 of tree 4 has the split type 2"),
         ("categories_sizes", slice(None), [], "without a node"),
-        ("parents", slice(None), [], "not so many parents"),
+        ("parents", slice(None), [], "not as many parents"),
     ],
 )
 def test_xgboost_trees(field, place, entry, words):
