@@ -15,7 +15,7 @@ from budgetprune.persistence.strict_json import read_json
 
 from .fuzz_model_file import fuzz
 from .model_files import load_model
-from .mutations import GOLDEN, Parts, assemble, repaired
+from .parts import GOLDEN, Parts, assemble, repaired
 
 AVERAGED = next(file for file in GOLDEN if file.name == "averaged-1.budgetprune")
 
@@ -52,7 +52,7 @@ def test_every_flipped_bit_is_noticed(saved):
     for i in range(0, len(good), 11):
         bad = bytearray(good)
         bad[i] ^= 1 << i % 8
-        check_refused(saved, bytes(bad), "cut off|damaged|no model|newer budgetprune")
+        check_refused(saved, bytes(bad), "cut off|damaged|not a model|newer budgetprune")
 
 
 def test_bytes_behind_the_end(saved):

@@ -20,7 +20,7 @@ from ..forest.conftest import BOOSTED, ZOO, build_case
 from ..golden.planting import rows
 from ..golden.write import FOLDER, MODELS, answers
 from .model_files import load_model, save_model
-from .mutations import GOLDEN
+from .parts import GOLDEN
 
 OPTIONS = {"slack": 0.25, "max_cost": None, "threshold": None, "rule": "gain"}
 
