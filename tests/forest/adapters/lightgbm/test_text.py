@@ -7,22 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
-import numpy as np
 import pytest
 
-from budgetprune import Forest, InvalidInputError
+from budgetprune import Forest
 
 from ..damaged import LightGBMStub
+from ..refusals import X, Y, refuse
 from .zoo import SMALL
-
-X = np.random.default_rng(0).normal(size=(120, 4))
-X[:, 3] = np.arange(120) % 5
-Y = (X[:, 0] + X[:, 1] * (X[:, 3] % 2) > 0).astype(int)
-
-
-def refuse(model: Any, words: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"this model is damaged: .*{words}"):
-        Forest.from_model(model)
 
 
 def damage_lightgbm(edit: Callable[[str], str], name: str = "binary", categories: Any = None) -> LightGBMStub:

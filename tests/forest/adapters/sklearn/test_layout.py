@@ -15,16 +15,9 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from budgetprune import Forest, InvalidInputError
+from budgetprune import Forest
 
-X = np.random.default_rng(0).normal(size=(120, 4))
-X[:, 3] = np.arange(120) % 5
-Y = (X[:, 0] + X[:, 1] * (X[:, 3] % 2) > 0).astype(int)
-
-
-def refuse(model: Any, words: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"this model is damaged: .*{words}"):
-        Forest.from_model(model)
+from ..refusals import X, Y, refuse
 
 
 def with_node(tree: Any, field: str, node: int, entry: Any) -> None:

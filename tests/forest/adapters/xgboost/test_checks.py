@@ -15,16 +15,7 @@ from budgetprune.forest.adapters.xgboost.checks import check_ensemble, check_tre
 from budgetprune.forest.adapters.xgboost.model import PER_NODE, PER_SET
 
 from ..damaged import XGBoostStub
-
-X = np.random.default_rng(0).normal(size=(120, 4))
-X[:, 3] = np.arange(120) % 5
-Y = (X[:, 0] + X[:, 1] * (X[:, 3] % 2) > 0).astype(int)
-
-
-def refuse(model: Any, words: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"this model is damaged: .*{words}"):
-        Forest.from_model(model)
-
+from ..refusals import X, Y, refuse
 
 # The libraries are not asked to load damaged models: they may damage the memory of this process.
 
