@@ -193,9 +193,9 @@ def test_a_loss_that_is_not_known(error):
     if error == "in-bag":  # recorded gains need no loss
         assert PruningProblem(unknown, case.X, **options).gain.any()
     else:
-        with pytest.raises(InvalidInputError, match="none that we know; use error='in-bag'"):
+        with pytest.raises(InvalidInputError, match="loss is not supported; use error='in-bag'"):
             PruningProblem(unknown, case.X, **options)
-    with pytest.raises(InvalidInputError, match=r"none that we know; nor did it record gains\. Train it on"):
+    with pytest.raises(InvalidInputError, match=r"supported; nor did it record gains\. Train it on"):
         PruningProblem(replace(unknown, split_gain=None), case.X, **options)
 
 
