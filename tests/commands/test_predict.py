@@ -151,7 +151,7 @@ def test_text_where_the_model_wants_numbers(files, run, tmp_path):
 def test_files_that_are_no_models(files, run, tmp_path, command):
     (tmp_path / "m").write_text("hello")
     words = [files.test] if command == "predict" else []
-    check_refused(run(command, tmp_path / "m", *words), "no model that budgetprune saved")
+    check_refused(run(command, tmp_path / "m", *words), "not a model that budgetprune saved")
     check_refused(run(command, tmp_path / "n", *words), "does not exist")
 
 

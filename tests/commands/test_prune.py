@@ -127,7 +127,7 @@ def test_test_rows_and_decided_costs(prune, cells):
     [
         ("line.skops", {}, "cannot turn a sklearn.LogisticRegression into a Forest"),
         ("pipe.skops", {}, "cannot turn a sklearn.Pipeline into a Forest"),
-        ("boosted.skops", {}, "types that are not known to be harmless .*LGBMClassifier"),
+        ("boosted.skops", {}, "types that are not trusted .*LGBMClassifier"),
         ("boosted.txt", {}, "never one of the model's classes, which are 0, 1; it holds 'bad', 'good'"),
         ("forest.skops", {"data": "other.csv", "costs": None}, "other.csv lacks 'mean radius', .*asks for"),
         ("costs.csv", {}, "an ending that says nothing"),
@@ -151,7 +151,7 @@ def test_archives_that_unpack_to_much_more_than_they_are(cells, run, tmp_path):
 def test_files_that_are_something_else(cells, run, tmp_path, name):
     (tmp_path / name).write_text("feature,cost\n")
     words = ["--data", cells / "named.csv", "--target", "kind", "--out", tmp_path / "m", "--trust"]
-    check_refused(run("prune", tmp_path / name, *words), r"bad\.\w+ (cannot be loaded|is no model)")
+    check_refused(run("prune", tmp_path / name, *words), r"bad\.\w+ (cannot be loaded|is not a model)")
 
 
 def test_trees_that_are_none(cells, prune, tmp_path, run):
@@ -220,7 +220,7 @@ def test_a_lightgbm_file_that_was_cut(run, tmp_path):
     words = ["prune", whole, "--data", tmp_path / "own.csv", "--target", "ill", "--out", tmp_path / "m"]
     for n_bytes in (len(text) // 4, len(text) // 2):
         whole.write_text(text[:n_bytes])
-        check_refused(run(*words), "b.txt cannot be loaded: it is damaged, or not all of it is there")
+        check_refused(run(*words), "b.txt cannot be loaded: it is damaged or incomplete")
     whole.write_text(text.replace("leaf_value=", "leaf_value=1 ", 1))
     check_refused(run(*words), "b.txt cannot be loaded: it is damaged")
     whole.write_text(text)

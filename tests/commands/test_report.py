@@ -141,7 +141,7 @@ def test_labels_that_the_model_does_not_know(monkeypatch, capfd, files, tmp_path
     ("words", "message"),
     [
         (["nothing.budgetprune", "--data", "diabetes.csv"], "nothing.budgetprune"),
-        (["diabetes.csv", "--data", "diabetes.csv"], "no model that budgetprune saved"),
+        (["diabetes.csv", "--data", "diabetes.csv"], "not a model that budgetprune saved"),
         (["diabetes.budgetprune", "--data", "nothing.csv"], "nothing.csv"),
         (["diabetes.budgetprune"], "--data"),
         (["diabetes.budgetprune", "--data", "categories.csv"], "the target 'progression' is no column"),

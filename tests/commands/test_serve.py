@@ -40,7 +40,7 @@ def test_models_that_cannot_be_loaded(monkeypatch, capfd, tmp_path):
     for name, words in (
         ("nothing", "cannot be served: .*nothing"),
         ("", "cannot be served: .*directory"),
-        ("text", "no model that budgetprune saved"),
+        ("text", "not a model that budgetprune saved"),
     ):
         check_failure(run(monkeypatch, capfd, "serve", str(tmp_path / name)), words, 2)
 

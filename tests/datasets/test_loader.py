@@ -76,7 +76,7 @@ def test_named_folder_must_exist(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("load", "what"),
     [
-        (load_covertype, "covtype.npz was found neither .*, and download=False forbids .* that is online"),
+        (load_covertype, "covtype.npz was found neither .*, and download=False prevents .* that is online"),
         (load_miniboone, r"MiniBooNE_PID\.txt from UCI's data set 199"),
         (load_thyroid, r"Get ann-train\.data and ann-test\.data from https://.*/thyroid-disease/"),
         (load_heart, r"Get processed\.cleveland\.data from https://.*/heart-disease/"),

@@ -178,7 +178,7 @@ def test_scores_are_cross_fitted(rows, val, monkeypatch, scoring, measure):
             path = problem_of(model, rows, makers, error=measure).path()
             within = [pruning for pruning in path if pruning.cost <= tradeoff.cost[k] * (1 + 1e-9)]
             pruned = BudgetPruneClassifier(forest())
-            pruned._made, pruned.classes_ = within[0], np.arange(2)
+            pruned._pruned, pruned.classes_ = within[0], np.arange(2)
             pruned.n_features_in_ = N_FEATURES
             scorer = SCORERS[scoring]
             X, y = val[0][judges], val[1][judges]

@@ -149,7 +149,7 @@ def test_a_pruned_forest_is_exported(model, data, library):
 
 def test_the_way_to_other_libraries_is_closed(model):
     forest = Forest.from_model(model)
-    with pytest.raises(UnsupportedModelError, match="its origin is Stumps"):
+    with pytest.raises(UnsupportedModelError, match="the origin is Stumps"):
         forest.to_sklearn()
     with pytest.raises(InvalidInputError, match="models of Stumps do not record which rows"):
         forest.in_bag_counts(3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -248,6 +248,45 @@ def boosted_case(request: pytest.FixtureRequest) -> Case:
 def get_case() -> Callable[[str], Case]:
     """A model of the zoo by its name."""
     return build_case
+
+
+N_SETS = 5
+
+
+def with_categories(forest: Forest) -> Forest:
+    """Replace the thresholds of every third split by one of a few sets of categories."""
+    rng = np.random.default_rng(0)
+    is_set = forest.is_split & (np.arange(forest.n_nodes) % 3 == 2)
+    return replace(
+        forest,
+        threshold=np.where(is_set, np.nan, forest.threshold),
+        category_set=np.where(is_set, rng.integers(N_SETS, size=forest.n_nodes), -1),
+        category_start=np.arange(N_SETS + 1),
+        category_bits=rng.integers(2**32, size=N_SETS, dtype=np.uint32),
+    )
+
+
+VARIANTS: dict[str, Callable[[Forest], Forest]] = {
+    "thresholds": lambda forest: replace(forest, missing="forbidden"),
+    "missing values": lambda forest: forest,
+    "zeros are missing": lambda forest: replace(forest, missing="nan-or-zero"),
+    "categories": with_categories,
+    "categories, zeros are missing": lambda forest: replace(with_categories(forest), missing="nan-or-zero"),
+    "double precision": lambda forest: replace(forest, input_dtype=np.dtype(np.float64)),
+}
+
+
+@pytest.fixture(params=VARIANTS)
+def variant(request: pytest.FixtureRequest) -> Forest:
+    """A random forest with each kind of split in turn."""
+    return VARIANTS[request.param](build_case("random forest, missing").forest)
+
+
+@pytest.fixture
+def variant_rows(variant: Forest) -> np.ndarray:
+    """Rows for `variant`."""
+    rows = build_case("random forest, missing").rows[:200]
+    return variant.prepare_rows(np.nan_to_num(rows) if variant.missing == "forbidden" else rows)
 
 
 def random_pruning(forest: Forest, seed: int, probability: float = 0.7) -> np.ndarray:

@@ -44,5 +44,5 @@ def test_a_forest_goes_back_to_its_own_library(get_case):
 
 def test_a_library_that_is_not_written_says_so(get_case):
     forest = get_case("random forest").forest
-    with pytest.raises(UnsupportedModelError, match="came from a model of LightGBM can go back"):
+    with pytest.raises(UnsupportedModelError, match="imported from a model of LightGBM can be exported"):
         forest.to_model("lightgbm")

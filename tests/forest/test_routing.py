@@ -1,4 +1,4 @@
-"""Where rows go when many of them go together, against a slow twin that sends one row after the other."""
+"""Routing of many rows together, compared with a slow implementation that routes one row after the other."""
 
 from dataclasses import replace
 
@@ -9,8 +9,6 @@ from budgetprune.forest import routing as _routing
 from budgetprune.forest.routing import chunk_bounds
 
 pytestmark = pytest.mark.nojit
-
-N_SETS = 5
 
 
 def slow_leaf(forest, row, h):
@@ -32,38 +30,14 @@ def slow_leaves(forest, rows):
     return [[slow_leaf(forest, row, root) for root in forest.tree_start[:-1]] for row in rows]
 
 
-def with_categories(forest):
-    """Every third split asks for one of a few sets of categories instead."""
-    rng = np.random.default_rng(0)
-    is_set = forest.is_split & (np.arange(forest.n_nodes) % 3 == 2)
-    return replace(
-        forest,
-        threshold=np.where(is_set, np.nan, forest.threshold),
-        category_set=np.where(is_set, rng.integers(N_SETS, size=forest.n_nodes), -1),
-        category_start=np.arange(N_SETS + 1),
-        category_bits=rng.integers(2**32, size=N_SETS, dtype=np.uint32),
-    )
-
-
-TWISTS = {
-    "thresholds": lambda forest: replace(forest, missing="forbidden"),
-    "missing values": lambda forest: forest,
-    "zeros are missing": lambda forest: replace(forest, missing="nan-or-zero"),
-    "categories": with_categories,
-    "all of it": lambda forest: replace(with_categories(forest), missing="nan-or-zero"),
-    "double precision": lambda forest: replace(forest, input_dtype=np.dtype(np.float64)),
-}
-
-
-@pytest.fixture(params=TWISTS)
-def forest(request, get_case):
-    return TWISTS[request.param](get_case("random forest, missing").forest)
+@pytest.fixture
+def forest(variant):
+    return variant
 
 
 @pytest.fixture
-def rows(forest, get_case):
-    rows = get_case("random forest, missing").rows[:200]
-    return forest.prepare_rows(np.nan_to_num(rows) if forest.missing == "forbidden" else rows)
+def rows(variant_rows):
+    return variant_rows
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 5, 200])

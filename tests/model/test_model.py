@@ -14,7 +14,7 @@ from budgetprune.persistence.container import PREAMBLE
 
 from ..golden.planting import rows
 from ..golden.write import FOLDER, MODELS, with_path
-from ..persistence.mutations import Parts, assemble
+from ..persistence.parts import Parts, assemble
 
 GOLDEN = FOLDER / "with_path-2.budgetprune"
 

@@ -27,7 +27,8 @@ from ..boosters import boosted
 from ..fuzzing import INTEGERS, SECONDS_PER_CASE, walk
 from ..persistence.archives import write_zeros
 from ..persistence.fuzz_model_file import main, try_cases, use, warm_up
-from ..persistence.mutations import EDITS, TEXT_EDITS, Parts, mutate_bytes
+from ..persistence.mutations import EDITS, TEXT_EDITS, mutate_bytes
+from ..persistence.parts import Parts
 from .npz_files import write_npz
 from .problems import build_problem
 

@@ -19,7 +19,8 @@ from budgetprune import FeatureCosts, PruningPath
 
 from ..fuzzing import INTEGERS
 from ..persistence.fuzz_model_file import main, try_cases, warm_up
-from ..persistence.mutations import EDITS, PACKED, Edit, Parts, accident, assemble, intents
+from ..persistence.mutations import EDITS, Edit, accident, intents
+from ..persistence.parts import PACKED, Parts, assemble
 from .fuzz_npz import edit_path, judge, paths
 
 MODULE = "tests.path.fuzz_path_file"

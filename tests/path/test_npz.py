@@ -167,7 +167,7 @@ def test_directories_that_lie(saved):
     check_lie("damaged|shorter|longer", 20, packed - 4)
     check_lie("outside of the file|damaged", 42, len(good) + 5)
     check_lie("encrypted", 8, 1, "<H")
-    check_lie("other means than deflate", 10, zipfile.ZIP_LZMA, "<H")
+    check_lie("other than deflate", 10, zipfile.ZIP_LZMA, "<H")
 
 
 def test_members_that_are_there_twice(saved):
@@ -209,7 +209,7 @@ def test_descriptions_are_not_evaluated(saved):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 def test_pipes_are_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidInputError, match="pipe cannot be loaded: it is no regular file"):
+    with pytest.raises(InvalidInputError, match="pipe cannot be loaded: it is not a regular file"):
         PruningPath.load(tmp_path / "pipe")
 
 

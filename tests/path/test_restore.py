@@ -7,7 +7,7 @@ import pytest
 
 from budgetprune import InvalidInputError, PruningPath
 
-from ..persistence.mutations import Parts
+from ..persistence.parts import Parts
 
 pytestmark = pytest.mark.nojit
 

@@ -1,122 +1,27 @@
-"""Model files gone wrong: by accident (bytes), or on purpose (what the header and the arrays say)."""
+"""Damaged model files: by accident (changed bytes), or on purpose (changed header and arrays)."""
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from budgetprune.persistence.container import ALIGNMENT, DIGEST, MAGIC, PREAMBLE, _digest
+from budgetprune.persistence.container import ALIGNMENT, PREAMBLE
 
 from ..fuzzing import FLOATS, INTEGERS
 from ..predictor.extremes import edit_ranges, models_of_numbers
+from .parts import GOLDEN, Parts, assemble, repaired
 
-GOLDEN = sorted(Path(__file__).parents[1].glob("golden/*.budgetprune"))
 MODELS = [file for file in GOLDEN if not file.stem.startswith("path")]
 
 
 @cache
 def originals() -> tuple[bytes, ...]:
-    """Files that are all right."""
+    """Valid files."""
     return (*(file.read_bytes() for file in MODELS), *models_of_numbers())
-
-
-# Size of a compressed array that `Parts.text` replaces by the true one.
-PACKED = "compressed"
-
-
-def is_packed(entry: Any) -> bool:
-    return isinstance(entry, dict) and entry.get("packed") == PACKED
-
-
-class Parts:
-    """What a file is made of, free to say anything."""
-
-    def __init__(self, content: bytes) -> None:
-        _, self.version, n_header, _, _ = PREAMBLE.unpack_from(content)
-        self.header: dict[str, Any] = json.loads(content[PREAMBLE.size : PREAMBLE.size + n_header])
-        self.table: list[Any] = self.header.pop("arrays")
-        self.arrays: list[np.ndarray] = []
-        place = PREAMBLE.size + n_header
-        for entry in self.table:
-            dtype, n = np.dtype(entry["dtype"]), int(np.prod(entry["shape"]))
-            n_stored = entry.get("packed", n * dtype.itemsize)
-            stored = content[place : place + n_stored]
-            if "packed" in entry:
-                stored, entry["packed"] = zlib.decompress(stored), PACKED
-            self.arrays.append(np.frombuffer(stored, dtype).reshape(entry["shape"]).copy())
-            place += n_stored + -n_stored % ALIGNMENT
-
-    def index(self, name: str) -> int:
-        return next(i for i, entry in enumerate(self.table) if entry["name"] == name)
-
-    def forest(self, draw: st.DrawFn, *names: str) -> list[np.ndarray]:
-        """Arrays of the forest or of the unpruned one, whichever has them; empty ones if neither has."""
-        known = {entry["name"] for entry in self.table if isinstance(entry, dict)}
-        prefixes = ["forest.", "unpruned."]
-        prefixes = [prefix for prefix in prefixes if all(prefix + name in known for name in names)]
-        if not prefixes:
-            return [np.zeros(0) for _ in names]
-        prefix = draw(st.sampled_from(prefixes))
-        return [self.arrays[self.index(prefix + name)] for name in names]
-
-    def describe(self) -> None:
-        """Make the table tell the truth about the arrays."""
-        for entry, array in zip(self.table, self.arrays, strict=True):
-            entry |= {"dtype": array.dtype.str, "shape": list(array.shape)}
-
-    def text(self) -> str:
-        """Header with the true sizes of compressed arrays, unless an edit has put in another size."""
-        table = []
-        for entry, array, content in zip(self.table, self.arrays, self.contents(), strict=True):
-            if is_packed(entry):
-                entry = {key: value for key, value in entry.items() if key != "packed"}
-                entry |= {"packed": len(content)} if len(content) < array.nbytes else {}
-            table.append(entry)
-        return json.dumps(self.header | {"arrays": table})
-
-    def contents(self) -> list[bytes]:
-        """Bytes of each array, compressed if its entry says so and if that makes it smaller."""
-        found = []
-        for entry, array in zip(self.table, self.arrays, strict=True):
-            content = array.tobytes()
-            packed = zlib.compress(content) if isinstance(entry, dict) and "packed" in entry else content
-            found.append(packed if len(packed) < len(content) else content)
-        return found
-
-    def body(self) -> bytes:
-        return b"".join(padded(content, b"\0") for content in self.contents())
-
-    def assemble(self) -> bytes:
-        return assemble(self.text().encode(), self.body(), self.version)
-
-
-def padded(content: bytes, filler: bytes) -> bytes:
-    return content + filler * (-len(content) % ALIGNMENT)
-
-
-def assemble(text: bytes, body: bytes, version: int) -> bytes:
-    header = padded(text, b" ")
-    start = PREAMBLE.pack(MAGIC, version, len(header), 0, b"")
-    return repaired(start + header + body)
-
-
-def repaired(content: bytes) -> bytes:
-    """Give a file of any content the length and the checksum that fit it: whoever means harm does."""
-    if len(content) < PREAMBLE.size:
-        return content
-    start = bytearray(content[: PREAMBLE.size])
-    start[24:32] = len(content).to_bytes(8, "little")
-    digest = _digest(bytes(start))
-    digest.update(content[PREAMBLE.size :])
-    start[DIGEST] = digest.digest()
-    return bytes(start) + content[PREAMBLE.size :]
 
 
 # --- Accidents ----------------------------------------------------------------------------------------------
@@ -153,7 +58,7 @@ def mutate_bytes(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def accident(seed: int, files: Sequence[bytes] | None = None) -> bytes:
-    """A good file, or two halves of two, with mutated bytes; mostly with a checksum that fits."""
+    """A valid file, or two halves of two, with mutated bytes; mostly with a valid checksum."""
     rng = np.random.default_rng(seed)
     files = originals() if files is None else files
     content = files[rng.integers(len(files))]
@@ -211,7 +116,7 @@ JSON = st.recursive(
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Everything inside a JSON value, as (container, key)."""
+    """All values inside a JSON value, as (container, key)."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [place for key, part in inside for place in ((value, key), *places(part))]
 
@@ -232,13 +137,13 @@ def edit_header(draw: st.DrawFn, parts: Parts) -> None:
 
 
 def put(array: np.ndarray, i: int, number: int) -> None:
-    """Store a whole number, whatever is left of it in the array's type."""
+    """Store a whole number, truncated to the array's type."""
     with np.errstate(all="ignore"):
         array[i] = np.uint64(number % 2**64).view(np.int64).astype(array.dtype)
 
 
 def edit_entries(draw: st.DrawFn, parts: Parts) -> None:
-    """Put other numbers into an array: edges, numbers that are there already, a bit more or less."""
+    """Change entries of an array: to extremes, to other entries, or by one."""
     array = parts.arrays[draw(st.integers(0, len(parts.arrays) - 1))]
     if array.size == 0:
         return
@@ -285,7 +190,7 @@ def edit_size(draw: st.DrawFn, parts: Parts) -> None:
 
 
 def edit_all_nodes(draw: st.DrawFn, parts: Parts) -> None:
-    """Move nodes about in all arrays that have an entry for each, so that only their order is wrong."""
+    """Reorder nodes in all arrays with an entry per node, so that only their order is wrong."""
     feature, ends = parts.forest(draw, "feature", "tree_start")
     n = feature.size
     if n == 0:
@@ -326,7 +231,7 @@ def edit_links(draw: st.DrawFn, parts: Parts) -> None:
 
 
 def edit_trees(draw: st.DrawFn, parts: Parts) -> None:
-    """Put the boundaries between trees elsewhere."""
+    """Move the boundaries between trees."""
     (start,) = parts.forest(draw, "tree_start")
     if start.size:
         i = draw(st.integers(0, start.size - 1))
@@ -334,7 +239,7 @@ def edit_trees(draw: st.DrawFn, parts: Parts) -> None:
 
 
 def edit_table(draw: st.DrawFn, parts: Parts) -> None:
-    """Lie about the arrays."""
+    """Make the table of arrays wrong."""
     i = draw(st.integers(0, len(parts.table) - 1))
     entry = parts.table[i]
     match draw(st.sampled_from(["shape", "size", "dtype", "name", "drop", "double", "any", "swap"])):
@@ -406,7 +311,7 @@ EDITS: list[Edit] = [
 def intents(
     draw: st.DrawFn, files: Sequence[bytes] | None = None, edits: Sequence[Edit] | None = None
 ) -> bytes:
-    """A file that somebody has made to be loaded: its checksum fits, and mostly its sizes too."""
+    """A hostile file: its checksum is valid, and mostly its sizes too."""
     parts = Parts(draw(st.sampled_from(originals() if files is None else files)))
     for _ in range(draw(st.integers(1, 2))):
         draw(st.sampled_from(EDITS if edits is None else edits))(draw, parts)

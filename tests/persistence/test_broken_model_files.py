@@ -13,7 +13,7 @@ from budgetprune.persistence import VERSION, container
 
 from .fuzz_model_file import fuzz
 from .model_files import load_model
-from .mutations import GOLDEN, Parts, assemble, repaired
+from .parts import GOLDEN, Parts, assemble, repaired
 
 AVERAGED = next(file for file in GOLDEN if file.name == "averaged-1.budgetprune")
 
@@ -32,11 +32,11 @@ def check_refused(file, content: bytes, words: str) -> None:
 
 def test_foreign_files(saved):
     for content in (b"", b"PK\3\4", b"lam,error\n0,1\n", b"\0" * 5000):
-        check_refused(saved, content, "no model that budgetprune saved")
+        check_refused(saved, content, "not a model that budgetprune saved")
 
 
 def test_text_mode_is_noticed(saved):
-    check_refused(saved, saved.read_bytes().replace(b"\r\n", b"\n"), "no model that budgetprune saved")
+    check_refused(saved, saved.read_bytes().replace(b"\r\n", b"\n"), "not a model that budgetprune saved")
 
 
 def test_every_cut_is_noticed(saved):
@@ -50,12 +50,12 @@ def test_every_flipped_bit_is_noticed(saved):
     for i in range(0, len(good), 11):
         bad = bytearray(good)
         bad[i] ^= 1 << i % 8
-        check_refused(saved, bytes(bad), "cut off|damaged|no model|newer budgetprune")
+        check_refused(saved, bytes(bad), "cut off|damaged|not a model|newer budgetprune")
 
 
 def test_bytes_behind_the_end(saved):
     check_refused(saved, saved.read_bytes() + b"\0" * 64, "damaged")
-    check_refused(saved, repaired(AVERAGED.read_bytes() + b"\0" * 64), "should take it to")
+    check_refused(saved, repaired(AVERAGED.read_bytes() + b"\0" * 64), "should end at")
 
 
 def test_newer_files(saved):
@@ -102,8 +102,8 @@ def set_entry(name, place, number):
         (lambda p: p.header["sources"].__setitem__(0, "TSH"), "names of sources must differ"),
         (lambda p: p.header["options"].update(slack=[1]), "options must map"),
         (lambda p: p.header.update(options=[]), "options must map"),
-        (set_shape("forest.value", [2**40, 2**40]), "should take it to"),
-        (set_shape("forest.value", [0, 2**47]), "should take it to"),
+        (set_shape("forest.value", [2**40, 2**40]), "should end at"),
+        (set_shape("forest.value", [0, 2**47]), "should end at"),
         (set_shape("forest.value", [-1, -46]), "impossible shape"),
         (set_shape("forest.value", [True, 46]), "one or two sizes"),
         (set_shape("forest.value", []), "one or two sizes"),
@@ -126,8 +126,8 @@ def set_entry(name, place, number):
         (set_entry("costs.price", 0, np.nan), "prices must be finite"),
         (set_entry("costs.price", 0, 1e308), "prices must be 0 or from 1e-50 to 1e.50"),
         (set_entry("costs.price", 0, 5e-324), "prices must be 0 or from 1e-50 to 1e.50"),
-        (set_entry("costs.needs", 0, 77), "needs must be numbers below 6"),
-        (set_entry("costs.needs_start", 1, 3), "no table of costs: needs"),
+        (set_entry("costs.needs", 0, 77), "needs must be numbers of sources, below 6"),
+        (set_entry("costs.needs_start", 1, 3), "not a table of costs: needs"),
     ],
 )
 def test_files_that_mean_harm(saved, edit, words):
@@ -157,7 +157,7 @@ def test_a_long_header_is_not_read(saved, monkeypatch):
 def test_pipes_and_devices_are_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for file in (tmp_path / "pipe", "/dev/zero"):
-        with pytest.raises(InvalidInputError, match=f"{file} cannot be loaded: it is no regular file"):
+        with pytest.raises(InvalidInputError, match=f"{file} cannot be loaded: it is not a regular file"):
             load_model(file)
 
 

@@ -20,7 +20,7 @@ from ..forest.conftest import BOOSTED, ZOO, build_case
 from ..golden.planting import rows
 from ..golden.write import FOLDER, MODELS, answers
 from .model_files import load_model, save_model
-from .mutations import GOLDEN
+from .parts import GOLDEN
 
 OPTIONS = {"slack": 0.25, "max_cost": None, "threshold": None, "rule": "gain"}
 
@@ -161,7 +161,7 @@ def test_golden_files_of_every_version():
         ({"big": 2**70}, "64 bits"),
         ({"deep": [1]}, "options must map"),
         ({1: 2}, "options must map"),
-        ({"half": "\ud800"}, "plain text"),
+        ({"half": "\ud800"}, "are strings"),
     ],
 )
 def test_options_that_no_file_can_hold(tmp_path, model, options, words):
@@ -179,7 +179,7 @@ def test_parts_that_no_file_can_hold(tmp_path, model, monkeypatch):
         ({"classes": np.array(["a", "\ud800"])}, "characters that do not exist"),
         ({"categories": (None, ((1, 2),), None, None, None)}, "without pickle"),
         ({"categories": (None, (np.inf,), None, None, None)}, "finite numbers"),
-        ({"feature_names": ("\udc00", *"abcd")}, "plain text"),
+        ({"feature_names": ("\udc00", *"abcd")}, "are strings"),
     ):
         with pytest.raises(InvalidInputError, match=words):
             save_model(tmp_path / "m", replace(forest, **change), costs, {})
@@ -205,12 +205,12 @@ def test_parts_that_no_file_can_hold(tmp_path, model, monkeypatch):
         ({"source_names": tuple("abcdea")}, "differ"),
         ({"needs_start": [0, 0, 2, 4, 5]}, "each of 5 features"),
         ({"needs_start": [1, 0, 2, 4, 5, 6]}, "begin with 0"),
-        ({"needs_start": [0, 3, 2, 4, 5, 6]}, "never fall"),
+        ({"needs_start": [0, 3, 2, 4, 5, 6]}, "never decrease"),
         ({"needs_start": [0, 0, 2, 4, 5, 7]}, "end at the length"),
         ({"needs": [1, 5, 2, 5, 3, 6]}, "below 6"),
         ({"needs": [-1, 5, 2, 5, 3, 4]}, "below 6"),
-        ({"needs": [5, 1, 2, 5, 3, 4]}, "grow within"),
-        ({"needs": [5, 5, 2, 5, 3, 4]}, "grow within"),
+        ({"needs": [5, 1, 2, 5, 3, 4]}, "increase within"),
+        ({"needs": [5, 5, 2, 5, 3, 4]}, "increase within"),
     ],
 )
 def test_tables_of_costs_are_checked(model, change, words):
@@ -219,7 +219,7 @@ def test_tables_of_costs_are_checked(model, change, words):
     assert costs.needs.tolist() == [1, 5, 2, 5, 3, 4]
     check_cost_table(costs, 5)
     arrays = {name: entry if isinstance(entry, tuple) else np.array(entry) for name, entry in change.items()}
-    with pytest.raises(InvalidInputError, match=f"no table of costs: .*{words}"):
+    with pytest.raises(InvalidInputError, match=f"not a table of costs: .*{words}"):
         check_cost_table(replace(costs, **arrays), 5)
 
 

@@ -15,7 +15,7 @@ from ..persistence.model_files import save_model
 from .forests import random_forest
 
 if TYPE_CHECKING:
-    from ..persistence.mutations import Parts
+    from ..persistence.parts import Parts
 
 # Numbers at the edges of the ranges that answers, divisors, weights and prices have, and beyond.
 EXTREMES = [

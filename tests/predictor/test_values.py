@@ -198,8 +198,8 @@ def test_categories_of_tables_and_mappings_agree():
         (("a", "b", "c"), 0, "the value of 'x0' is 0, but its categories in training were 'a', 'b', 'c'"),
         (("a", "b", "c"), True, "its categories in training were"),
         ((10, 20, 30), "10", "the value of 'x0' is '10', but its categories in training were 10, 20, 30"),
-        (("a", "b", "c"), ["a"], r"the value of 'x0' is no category: \['a'\]"),
-        (("a", "b", "c"), {"a": 1}, "is no category"),
+        (("a", "b", "c"), ["a"], r"the value of 'x0' is not a category: \['a'\]"),
+        (("a", "b", "c"), {"a": 1}, "is not a category"),
     ],
 )
 def test_what_is_no_category(categories, value, message):

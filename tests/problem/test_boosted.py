@@ -163,7 +163,7 @@ def test_pruned_ensembles_are_boosted_too():
             r"a boosted tree sees all training rows.*'held-out'.*'pooled'",
         ),
         (lambda case: {"error": "oob"}, "error='oob' is unknown"),
-        (lambda case: {}, r"records no gains.*pass X_train and y_train.*error='held-out' with y_cost"),
+        (lambda case: {}, r"records no usable gains.*pass X_train and y_train.*error='held-out' with y_cost"),
         (lambda case: {"X_train": case.X_train}, "pass X_train and y_train"),
         (lambda case: {"error": "held-out"}, "held-out errors need .* pass y_cost"),
         (lambda case: {"error": "pooled", "y_cost": case.y}, "pass X_train and y_train"),
@@ -193,9 +193,9 @@ def test_a_loss_that_is_not_known(error):
     if error == "in-bag":  # recorded gains need no loss
         assert PruningProblem(unknown, case.X, **options).gain.any()
     else:
-        with pytest.raises(InvalidInputError, match="none that we know; use error='in-bag'"):
+        with pytest.raises(InvalidInputError, match="loss is not supported; use error='in-bag'"):
             PruningProblem(unknown, case.X, **options)
-    with pytest.raises(InvalidInputError, match=r"none that we know; nor did it record gains\. Train it on"):
+    with pytest.raises(InvalidInputError, match=r"supported; nor did it record gains\. Train it on"):
         PruningProblem(replace(unknown, split_gain=None), case.X, **options)
 
 

@@ -76,7 +76,7 @@ def way(forest, h):
 
 def test_what_cannot_be_recomputed():
     case = boosted("squared")
-    with pytest.raises(InvalidInputError, match="none that we know"):
+    with pytest.raises(InvalidInputError, match="its training loss is not supported"):
         recompute(replace(case.forest, loss=None), case.X, case.y)
     with pytest.raises(InvalidInputError, match="X_train has 3 feature"):
         recompute(case.forest, case.X[:, 1:], case.y)

@@ -96,7 +96,7 @@ def test_faults_of_regression(get_case, options, message):
 @pytest.mark.parametrize("name", ["forest, constrained", "regression, median", "regression, constrained"])
 def test_models_that_do_not_remember_their_rows(get_case, name):
     case = get_case(name)
-    with pytest.raises(InvalidInputError, match=r"does not remember .* pass X_train and y_train"):
+    with pytest.raises(InvalidInputError, match=r"does not record .* pass X_train and y_train"):
         PruningProblem(case.forest, case.X)
 
 

@@ -181,7 +181,7 @@ def test_bad_options_are_named_before_a_model_is_fitted(call, message):
 @pytest.mark.parametrize(
     ("fitted", "message"),
     [
-        (lambda X, y: LinearSVC().fit(X, y), "LinearSVC gives no probabilities .*CalibratedClassifierCV"),
+        (lambda X, y: LinearSVC().fit(X, y), "LinearSVC has no probabilities .*CalibratedClassifierCV"),
         (lambda X, y: DummyClassifier().fit(X, np.array(["a", "b", "c"])[y]), "classes .* must be numbers"),
         (lambda X, y: DummyClassifier().fit(X, np.c_[y, y]), "DummyClassifier must have one column"),
         (lambda X, y: Oracle(), r"Oracle must have one column .* \(240, 3\) and \(\)"),

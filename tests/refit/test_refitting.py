@@ -263,7 +263,7 @@ def test_kinds_that_do_not_fit(fitted, name, kind, message):
 
 def test_losses_that_nobody_knows():
     model = HistGradientBoostingRegressor(loss="absolute_error", max_iter=2).fit(X, SCORE)
-    with pytest.raises(UnsupportedModelError, match="cannot be refitted: its loss is none that"):
+    with pytest.raises(UnsupportedModelError, match="cannot be refitted: its loss is not one that"):
         refit(Forest.from_model(model), X, SCORE, kind="own", ridge=1.0)
 
 

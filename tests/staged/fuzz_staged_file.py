@@ -25,7 +25,8 @@ from ..fuzzing import FLOATS, INTEGERS, SECONDS_PER_CASE, walk
 from ..golden.staged_models import STAGED
 from ..golden.write import FOLDER, with_path
 from ..persistence.fuzz_model_file import main, try_cases
-from ..persistence.mutations import EDITS, Edit, Parts, accident, assemble, intents, put
+from ..persistence.mutations import EDITS, Edit, accident, intents, put
+from ..persistence.parts import Parts, assemble
 from ..predictor.extremes import EXTREMES
 
 MODULE = "tests.staged.fuzz_staged_file"

@@ -20,7 +20,7 @@ from budgetprune.staged.section import write_content
 from ..golden.staged_models import STAGED
 from ..golden.write import FOLDER
 from ..persistence.model_files import objects_of, save_unchecked
-from ..persistence.mutations import Parts, assemble
+from ..persistence.parts import Parts, assemble
 from .test_section import FILES
 
 

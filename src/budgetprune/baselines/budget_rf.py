@@ -30,14 +30,14 @@ _RULES = {"minimax": False, "expected": True}
 class BudgetRF(AcceptsMissingValues, ClassifierMixin, PricedForestClassifier, BaseEstimator):  # type: ignore[misc]
     """Grow a forest whose splits lower an impurity at the least cost, until it is low enough.
 
-    At a node with rows S, a feature f of cost c_f is worth ::
+    At a node with rows S, the criterion of a feature f of cost c_f is ::
 
         R_f = c_f / (F(S) - min over thresholds of max(F(S_left), F(S_right)))        (rule "minimax")
 
     or with the weighted mean of the children instead of their maximum (rule "expected"). The feature with the
-    least R splits the node; ties go to the larger decrease, and so does everything among features that cost
-    nothing; where nothing lowers the impurity, or it is zero, the node is a leaf. Thresholds lie between bins
-    of the features' values.
+    least R splits the node; ties, and all free features, are compared by the decrease of the impurity. If no
+    split lowers the impurity, or it is zero, the node is a leaf. Thresholds lie between bins of the features'
+    values.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class BudgetRF(AcceptsMissingValues, ClassifierMixin, PricedForestClassifier, Ba
     threshold : float
         Tolerated impurity a: rows for Pairs, bits for entropy. Larger values make smaller trees.
     costs : None, number, array-like, mapping, table or FeatureCosts
-        What features cost; None means 1 for each. The method ignores that a feature is used again and charges
-        it at each split; so a feature costs the sum of the prices of all sources that it needs, whether they
-        are shared or already acquired. (`acquisition_cost` charges each source once.)
+        Feature costs; None means 1 for each. The method charges a feature at each split, even if it is used
+        again; so a feature costs the sum of the prices of all sources that it needs, even if they are shared
+        or already acquired. (`acquisition_cost` charges each source once.)
     max_features : None, "sqrt", "log2", int or float
-        How many features, drawn anew at each node, may split it: all, a function of their number, a number,
-        or a share. Where none of these can divide the node, others are drawn until one can.
+        Number of features, drawn anew at each node, that may split it: all, a function of their number, a
+        number, or a share. If none of these can divide the node, others are drawn until one can.
     bootstrap : bool
         Whether each tree is grown on a bootstrap sample of the rows, drawn with probabilities in
         proportion to `sample_weight`. Otherwise all rows are used, and count by their weight.

@@ -50,8 +50,9 @@ def ccp_curve(forest: Forest, criterion: Criterion | None = None) -> PruningCurv
     check_is_forest(forest)
     if forest.is_boosted:
         raise InvalidInputError(
-            "cost-complexity pruning is for trees that are averaged; these correct each other, and have no "
-            "impurities of the targets. Train them with their library's own ccp_alpha or gamma instead."
+            "cost-complexity pruning is for trees that are averaged; boosted trees correct each other, and "
+            "have no impurities of the targets. Train them with their library's own ccp_alpha or gamma "
+            "instead."
         )
     roots = forest.tree_start[:-1]
     weight = forest.weight * _impurity(forest, criterion)
@@ -158,7 +159,7 @@ def critical_alphas(
     ----------
     tree_start, parent, right : trees in pre-order
     risk : share of the tree's weight that reaches a node, times the impurity there
-    by_origin : nodes in the order that breaks ties: tree by tree, as their library numbers them
+    by_origin : nodes in the order that breaks ties: tree by tree, in the numbering of their library
     """
     alpha = np.zeros(parent.size)
     for t in range(tree_start.size - 1):

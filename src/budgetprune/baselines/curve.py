@@ -52,7 +52,7 @@ class PruningCurve:
             object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=dtype)))
         check_critical_lambda(self.unpruned, self.until, "until")
         if not self.parameter.size or self.parameter[0] != 0 or not np.all(np.diff(self.parameter) > 0):
-            raise InvalidInputError("parameter must grow from 0: the first point is the unpruned forest.")
+            raise InvalidInputError("parameter must increase from 0: the first point is the unpruned forest.")
         if not np.all(self.until[self.unpruned.is_split] > 0):
             raise InvalidInputError("until must be at least 1 at splits: the first point keeps them all.")
 
@@ -87,6 +87,6 @@ class PruningCurve:
     def trade_off(self, problem: PruningProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Average error and cost of every point on a problem of the same forest, in one pass."""
         if problem.forest is not self.unpruned:
-            raise InvalidInputError("the problem is about another forest; make it of the curve's `unpruned`.")
+            raise InvalidInputError("the problem has another forest; create it with the curve's `unpruned`.")
         error, cost, _ = problem.trade_off(self.until, np.arange(len(self)))
         return error, cost

@@ -13,7 +13,7 @@ from budgetprune.baselines.subset_models import LEAST_SHARE, BoostingParameters
 from budgetprune.costs import CostTable
 from budgetprune.selection import Index, LabelledRows
 
-# With no more sources than this, each removal is tried. With more, gains of one model decide.
+# Up to this number of sources, each removal is tried. With more, the gains of one model decide.
 LAST = 10
 # While gains decide, this share of the sources is removed before the next model is trained.
 SHARE = 1 / 8
@@ -140,7 +140,7 @@ def _by_gains(needs: Needs, trials: _Trials, columns: Index, sources: Index) -> 
 def _by_trials(needs: Needs, trials: _Trials, columns: Index, sources: Index) -> NDArray[np.float64]:
     left = [needs.without(columns, source) for source in sources]
     if len({each.tobytes() for each in left}) == 1:
-        return np.zeros(sources.size)  # there is no choice
+        return np.zeros(sources.size)  # only one removal is possible
     harm = np.array([trials.log_loss(each) for each in left]) - trials.log_loss(columns)
     saved = needs.saved(columns)[sources]
     # Among harmless removals, the one that saves most is best.

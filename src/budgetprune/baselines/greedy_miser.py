@@ -99,9 +99,9 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _GreedyMiser):  # typ
     cost_weight : float
         lambda: mean squared residual per unit of cost.
     costs : None, number, array-like, mapping, table or FeatureCosts
-        What features cost; None means 1 for each. A feature costs what the sources that it needs cost, as far
-        as no earlier tree, and no earlier split of the same tree, has used them: so a source that features
-        share is charged with the first of them.
+        Feature costs; None means 1 for each. A feature costs the sum of the prices of the sources that it
+        needs, without those used by earlier trees or earlier splits of the same tree: so a shared source is
+        charged with the first of its features.
     max_bins : int
         Maximum number of bins per feature, from 2 to 255.
     min_samples_leaf : int
@@ -136,7 +136,7 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _GreedyMiser):  # typ
         if np.count_nonzero(share) < 2:
             only = classes[np.argmax(share)].item()
             raise InvalidInputError(
-                f"y has rows of 1 class only, {only!r}, or all others have weight 0; give two at least."
+                f"y has rows of 1 class only, {only!r}, or all others have weight 0; give at least two."
             )
         log_share = np.log(np.maximum(share, _LEAST_SHARE))
         loss = "logistic" if classes.size == 2 else "softmax"

@@ -20,7 +20,7 @@ from budgetprune.utils.jit import njit
 # Errors that differ by less than this fraction of the largest one count as equal (rounding).
 _ROUNDING = 1e-12
 
-_BITS = 64  # sources in a word
+_BITS = 64  # sources per bit mask
 
 
 def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> PruningCurve:
@@ -35,7 +35,7 @@ def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> Pruni
     problem : PruningProblem
         Its costs, on its rows, are saved; its node errors are added. The paper's are ``error="in-bag"``.
     max_steps : int, optional
-        By default, until all splits left are free.
+        By default, until all remaining splits are free.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from budgetprune.baselines.binning import Bins
 from budgetprune.baselines.grower import GrownTree
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest.adapters.sklearn.common import Planted, plant
+from budgetprune.forest.adapters.sklearn.common import JoinedTrees, join_trees
 from budgetprune.forest.rows import as_rows
 from budgetprune.utils.validation import rows_of
 
@@ -63,15 +63,15 @@ def find_several_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int3
     return classes, label
 
 
-def combine_trees(trees: list[GrownTree], bins: Bins) -> Planted:
+def combine_trees(trees: list[GrownTree], bins: Bins) -> JoinedTrees:
     """Concatenate grown trees, each in pre-order, with thresholds and children of their splits.
 
     The table has the `sums` of each node.
     """
-    planted = plant([_table(tree) for tree in trees], "left", "right", no_child=-1)
-    table, is_split = planted.table, planted.is_split
+    joined = join_trees([_table(tree) for tree in trees], "left", "right", no_child=-1)
+    table, is_split = joined.table, joined.is_split
     feature = np.where(is_split, table["feature"], -1)
-    planted.fields.update(
+    joined.fields.update(
         {
             "feature": feature,
             "threshold": np.where(is_split, bins.edge[feature, table["bin"]], np.nan),
@@ -86,7 +86,7 @@ def combine_trees(trees: list[GrownTree], bins: Bins) -> Planted:
             "missing": "nan",
         }
     )
-    return planted
+    return joined
 
 
 def _table(tree: GrownTree) -> NDArray[Any]:

@@ -70,7 +70,7 @@ def pairs(weight: NDArray[np.float64], threshold: float) -> float:
     for i in range(weight.size):
         own = max(weight[i] - threshold, 0.0)
         if threshold == 0.0:
-            total += above * own  # a pair with each class before, all at once
+            total += above * own  # the pairs with all earlier classes at once
             above += own
         elif own > 0.0:
             for j in range(i):
@@ -147,7 +147,7 @@ def best_edge(
     Parameters
     ----------
     count, sums : the histogram
-    n_bins : bins that are not of missing values
+    n_bins : number of bins, without that of missing values
     n_rows, total : rows of the node, and their sums
     left, right : work arrays for the sums of the children
     criterion, table : as in `grow_tree`

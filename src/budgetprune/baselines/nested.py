@@ -157,7 +157,7 @@ class NestedEstimator(AcceptsMissingValues, ClassifierMixin, Priced, BaseEstimat
         for name in _OWN_PARAMETERS:
             if name in (params or {}):
                 raise InvalidInputError(
-                    f"lightgbm_params contains {name!r}, which is a parameter of its own: give {name}=..."
+                    f"lightgbm_params contains {name!r}, which is a separate parameter: give {name}=..."
                 )
 
     # --- Choosing -------------------------------------------------------------------------------------------

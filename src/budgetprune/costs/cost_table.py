@@ -72,7 +72,7 @@ class CostTable:
         Parameters
         ----------
         acquired : array-like of bool, shape (n_rows, n_sources)
-            True where the row's example acquired the source (w_ki in the paper).
+            True where the row acquired the source (w_ki in the paper).
 
         Returns
         -------
@@ -114,16 +114,18 @@ def check_cost_table(table: CostTable, n_features: int) -> None:
     )
     _require(
         bool(start[0] == 0 and np.all(start[1:] >= start[:-1]) and start[-1] == needs.size),
-        "needs_start must begin with 0, never fall, and end at the length of needs",
+        "needs_start must begin with 0, never decrease, and end at the length of needs",
     )
     _require(
         bool(np.all((needs >= 0) & (needs < price.size))),
-        f"needs must be numbers below {price.size}, of sources",
+        f"needs must be numbers of sources, below {price.size}",
     )
     is_next_feature = np.isin(np.arange(1, needs.size), start)
-    _require(bool(np.all((needs[1:] > needs[:-1]) | is_next_feature)), "needs must grow within each feature")
+    _require(
+        bool(np.all((needs[1:] > needs[:-1]) | is_next_feature)), "needs must increase within each feature"
+    )
 
 
 def _require(condition: bool, what: str) -> None:
     if not condition:
-        raise InvalidInputError(f"this is no table of costs: {what}.")
+        raise InvalidInputError(f"this is not a table of costs: {what}.")

@@ -74,7 +74,7 @@ class FeatureCosts:
     _own: float | PerFeature | None  # None: features have no costs of their own
     _shared: PerFeature  # the shared sources that each feature needs, sorted; groups are such sources
     _prices: PriceList  # of the shared sources
-    _complete: bool  # whether `_shared` must speak of every feature, as it must in `from_sources`
+    _complete: bool  # whether `_shared` must list every feature, as in `from_sources`
 
     def __init__(self, costs: object = None, *, groups: object = None, group_costs: object = None) -> None:
         if is_pandas(costs, "DataFrame"):
@@ -84,7 +84,7 @@ class FeatureCosts:
         if isinstance(own, tuple) and isinstance(shared, tuple) and len(own) != len(shared):
             raise InvalidInputError(f"costs has {len(own)} entries, but groups has {len(shared)}")
         if groups is None and group_costs is not None:
-            raise InvalidInputError("group_costs needs groups=, which says what group each feature is in")
+            raise InvalidInputError("group_costs needs groups=, the group of each feature")
         prices = () if groups is None else read_group_costs(shared, group_costs)
         self._set(own, shared, prices, complete=False)
 
@@ -187,7 +187,7 @@ class FeatureCosts:
 
 @dataclass(frozen=True)
 class _Features:
-    """The features of X, so that entries given by name find their columns."""
+    """Features of X, to assign entries given by name to columns."""
 
     names: tuple[str, ...]
     column: dict[Hashable, int]

@@ -26,7 +26,7 @@ PRICE_RANGE = f"from {SMALLEST_PRICE:g} to {LARGEST_PRICE:g}"
 
 
 def is_pandas(value: object, kind: str) -> bool:
-    """Recognise a pandas object without importing pandas."""
+    """Whether a value is a pandas object; pandas is not imported."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, getattr(pandas, kind))
 

@@ -1,10 +1,10 @@
-"""The data sets of the paper, and more whose features have a price.
+"""Data sets of the paper, and others with feature prices.
 
 Each ``load_*`` looks in `data_home`, if it is given; in the folder that the environment variable
-``BUDGETPRUNE_DATA`` names; in ``budgetprune`` in scikit-learn's data home; and then asks the public source,
-whose answer is checked and kept (in `data_home`, if it is given). Folders hold ``.npz`` files without pickle
-(`X`, `y`, `feature_names`, and where they exist `split`, `qid`, `costs`, `groups`, `discount_costs`), or the
-files of the public source as they are.
+``BUDGETPRUNE_DATA`` names; in ``budgetprune`` in scikit-learn's data home; and then downloads from the public
+source, checks the data and stores them (in `data_home`, if it is given). Folders hold ``.npz`` files without
+pickle (`X`, `y`, `feature_names`, and where they exist `split`, `qid`, `costs`, `groups`, `discount_costs`),
+or the files of the public source as they are.
 """
 
 from budgetprune.datasets.covertype import load_covertype

@@ -35,7 +35,7 @@ def folders(data_home: Folder | None) -> Iterator[Path]:
     if named:
         folder = Path(named).expanduser()
         if not folder.is_dir():
-            raise DatasetError(f"{VARIABLE} is {named!r}, which is no folder; correct it or unset it.")
+            raise DatasetError(f"{VARIABLE} is {named!r}, which is not a folder; correct it or unset it.")
         yield folder
     if data_home is None:
         yield home_folder(None)

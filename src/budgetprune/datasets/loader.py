@@ -19,7 +19,7 @@ from budgetprune.errors import DatasetError
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 
 _TIMEOUT = 60  # timeout in seconds
-_LARGEST = 2**24  # bytes; the files that `download` is for have less than a megabyte
+_LARGEST = 2**24  # bytes; the files that `download` fetches have less than a megabyte
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Loader:
             if found is not None:
                 return self._checked(found, f"the data in {folder}")
         if self.fetch is None or not download:
-            why = "" if self.fetch is None else ", and download=False forbids to fetch it"
+            why = "" if self.fetch is None else ", and download=False prevents the download"
             raise DatasetError(
                 f"{self.file} was found neither in {home_folder(data_home)} nor in a folder that {VARIABLE} "
                 f"names{why}. {self._remedy(data_home)}"

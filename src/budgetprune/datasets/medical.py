@@ -38,7 +38,7 @@ _HEART_PRICES = dict.fromkeys(("age", "sex", "cp", "trestbps"), Price(1.0, 1.0))
     "ca": Price(100.9, 100.9),
     "thal": Price(102.9, 1.0, "B"),
 }
-# The free T4 index is computed from two other tests, so it costs what they cost.
+# The free T4 index is computed from two other tests and needs only these.
 _DERIVED = {"FTI": ("TT4", "T4U")}
 _GROUP_NAMES = {"blood": "blood draw", "B": "thallium stress test", "C": "exercise ECG"}
 _NO_GROUP = ("none", "")  # value in `groups` of a test without a group

@@ -22,8 +22,8 @@ _SIGNAL_DIGEST = "a9cac5d770078c0a7cf4c473a4ac6389d8a45b6af9245055a2f568ce50736d
 def load_miniboone(data_home: Folder | None = None, download: bool = True) -> Dataset:
     """Load MiniBooNE: electron neutrinos (label 1) against muon neutrinos (label 0).
 
-    130,064 rows, 50 features (-999 marks a missing reading), no prices. A file at hand may have fewer rows,
-    such as the class-balanced subset of 72,998 that is in use as well; `note` says so.
+    130,064 rows, 50 features (-999 marks a missing reading), no prices. A local file may have fewer rows,
+    such as the class-balanced subset of 72,998 rows; then `note` says so.
 
     Parameters
     ----------

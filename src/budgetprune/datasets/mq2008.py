@@ -24,8 +24,8 @@ _FILES = {TRAIN: "train.txt", VALIDATION: "vali.txt", TEST: "test.txt"}
 def load_mq2008(data_home: Folder | None = None, download: bool = True) -> Dataset:
     """Load LETOR MQ2008, web search ranking: 46 features, relevance 0 to 2, no prices.
 
-    Reads ``mq2008.npz``, or fold 1 of LETOR 4.0 as it comes: ``train.txt``, ``vali.txt`` (may be left out)
-    and ``test.txt``, in the folder itself, in ``Fold1`` or in ``MQ2008/Fold1``.
+    Reads ``mq2008.npz``, or the original files of fold 1 of LETOR 4.0: ``train.txt``, ``vali.txt`` (may be
+    left out) and ``test.txt``, in the folder itself, in ``Fold1`` or in ``MQ2008/Fold1``.
 
     Parameters
     ----------

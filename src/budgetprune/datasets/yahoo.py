@@ -31,7 +31,7 @@ def load_yahoo_ltr(folder: Folder | None = None) -> Dataset:
     """Load Yahoo! LTR, web search ranking with feature prices in CPU time.
 
     Labels are 0 (irrelevant) to 4. Features that are numbered up to 700, as in Yahoo!'s own files, are
-    numbered anew without gaps; `note` says so.
+    renumbered without gaps; `note` says so.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def load_yahoo_costs(data_home: Folder | None = None, download: bool = True) -> 
 
 
 def yahoo_folders(data_home: Folder | None = None) -> list[Path]:
-    """List the folders where the files of Yahoo! LTR are looked for."""
+    """List the folders that are searched for the files of Yahoo! LTR."""
     return [folder / _FOLDER for folder in folders(data_home)]
 
 
@@ -127,4 +127,4 @@ def _fit_columns(arrays: Arrays, folder: Path) -> str:
             f"{X.shape[1]}; there are prices for {N_FEATURES}. {_ADVICE}"
         )
     arrays["X"] = X[:, used]
-    return f"features numbered anew: the {N_FEATURES} of {X.shape[1]} that are not always 0, in order"
+    return f"features renumbered: the {N_FEATURES} of {X.shape[1]} that are not always 0, in order"

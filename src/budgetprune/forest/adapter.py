@@ -76,7 +76,8 @@ class Adapter:
         origin = forest.origin
         if type(origin).__module__.partition(".")[0] != self.name:
             raise UnsupportedModelError(
-                f"only a forest that came from a model of {self.title} can go back: its origin is "
+                f"only a forest that was imported from a model of {self.title} can be exported to it: the "
+                f"origin is "
                 f"{'missing' if origin is None else type(origin).__name__}."
             )
 
@@ -87,7 +88,7 @@ class Adapter:
     # --- Training -------------------------------------------------------------------------------------------
 
     def encode_labels(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return labels as the library takes them, and the classes of their numbers if they are numbered."""
+        """Return labels in the form that the library takes, and their classes if they became numbers."""
         return y, None
 
     def training(self, model: Any, X: Any) -> AbstractContextManager[None]:
@@ -104,7 +105,7 @@ class Adapter:
         """Raise InvalidInputError, with a message about "it", if a file must not be read."""
 
     def check_content(self, content: bytes) -> None:
-        """Raise InvalidInputError, with a message about "it", if a file is plainly something else."""
+        """Raise InvalidInputError, with a message about "it", if a file clearly has another format."""
 
     def check_saved(self, content: bytes) -> None:
         """Raise unless the trees in what `reader.save` wrote are valid.
@@ -114,7 +115,7 @@ class Adapter:
         """
 
     def explain_load_error(self, kind: str, message: str) -> str | None:
-        """Return a message about an error of `reader.load`, to follow the file's name; None: no special one.
+        """Return a message for an error of `reader.load`, to follow the file's name; None for the usual one.
 
         Parameters
         ----------

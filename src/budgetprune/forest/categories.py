@@ -29,8 +29,8 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
         if known is None:
             if str(column.dtype).startswith(("category", "Categorical", "Enum")):
                 raise InvalidInputError(
-                    f"column {column.name!r} of {name} holds categories, but the model does not tell how "
-                    "they were numbered in training; replace them by those numbers."
+                    f"column {column.name!r} of {name} holds categories, but the model does not record how "
+                    f"they were numbered in training; replace them by those numbers."
                 )
             continue
         levels, codes = _polars_levels(column) if is_polars else _pandas_levels(column)

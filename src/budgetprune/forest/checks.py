@@ -105,7 +105,7 @@ def _check_trees(forest: Forest) -> None:
     start, feature, n_nodes = forest.tree_start, forest.feature, forest.n_nodes
     _require(
         start.size >= 2 and start[0] == 0 and start[-1] == n_nodes and bool(np.all(start[1:] > start[:-1])),
-        f"tree_start must grow from 0 to the number of nodes ({n_nodes})",
+        f"tree_start must increase from 0 to the number of nodes ({n_nodes})",
     )
     _require_nodes(forest, feature < forest.n_features, f"feature must be below {forest.n_features}")
     _require_nodes(forest, feature >= -1, "feature must be -1 at leaves")
@@ -129,8 +129,8 @@ def first_misplaced(
     """Find a node that violates pre-order, and an error code; code 0 if there is none.
 
     In reverse order, both subtrees of a split are known before the split: the left one begins after it, the
-    right one where the left one ends. `tree_start` must grow from 0 to the number of nodes; nothing else is
-    assumed, so only entries within these arrays are read.
+    right one where the left one ends. `tree_start` must increase from 0 to the number of nodes; nothing else
+    is assumed, so only entries within these arrays are read.
     """
     n_nodes = feature.size
     end = np.empty(n_nodes, dtype=np.int64)  # the subtree of h is h, ..., end[h] - 1
@@ -160,13 +160,13 @@ def _check_categories(forest: Forest) -> None:
     own, start = forest.category_set, forest.category_start
     _require(
         bool(own.max() < start.size - 1 and own.min() >= -1),
-        "category_set must number a set between category_start's entries, or be -1",
+        "category_set must be the number of a set between category_start's entries, or -1",
     )
     _require(not np.any((own >= 0) & (forest.feature < 0)), "category_set must be -1 at leaves")
     _require(
         bool(start.size >= 1 and start[0] == 0 and np.all(start[1:] >= start[:-1]))
         and int(start[-1]) == forest.category_bits.size,
-        "category_start must begin with 0, never fall, and end at the length of category_bits",
+        "category_start must begin with 0, never decrease, and end at the length of category_bits",
     )
 
 
@@ -186,7 +186,7 @@ def _check_outputs(forest: Forest) -> None:
     _require(
         rounds is None
         or (rounds.size == forest.n_trees and bool(rounds[0] >= 0 and np.all(rounds[1:] >= rounds[:-1]))),
-        f"tree_round must have one entry per tree ({forest.n_trees}), none negative, and never fall",
+        f"tree_round must have one entry per tree ({forest.n_trees}), none negative, and never decrease",
     )
     classes = forest.classes
     _require(
@@ -227,7 +227,7 @@ def _check_names(forest: Forest) -> None:
     )
     _require(
         names is None or (all(isinstance(name, str) for name in names) and len(set(names)) == len(names)),
-        "feature_names must be texts that differ from each other",
+        "feature_names must be strings that differ from each other",
     )
     _require(
         categories is None or (isinstance(categories, tuple) and len(categories) == forest.n_features),

@@ -128,7 +128,8 @@ class LibraryConversion:
         """
         if self.origin is None:
             raise InvalidInputError(
-                "the forest has no origin: only the fitted model it came from knows which rows its trees saw."
+                "the forest has no origin: only the fitted model it was imported from records which rows its "
+                "trees were grown on."
             )
         if self.tree_round is not None:
             raise InvalidInputError(

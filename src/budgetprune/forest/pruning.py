@@ -19,7 +19,7 @@ def prune_forest(forest: Forest, keep: ArrayLike) -> Forest:
     keep = check_keep(forest, keep)
     stays = (forest.parent < 0) | keep[forest.parent]
     is_split = keep[stays]
-    # One extra slot, so that "no node" (-1) maps to itforest.
+    # One extra slot, so that "no node" (-1) maps to itself.
     number = np.append(np.cumsum(stays, dtype=np.int32) - np.int32(1), np.int32(-1))
     return replace(
         forest,

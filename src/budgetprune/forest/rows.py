@@ -70,8 +70,8 @@ def _check_names(columns: tuple[str, ...], expected: tuple[str, ...], name: str)
     absent = sorted(set(expected) - set(columns))
     if not unknown and not absent and len(columns) == len(expected):
         raise InvalidInputError(
-            f"{name} has the features of the forest in another order; "
-            f"put its columns in theirs: {name}[list(forest.feature_names)]."
+            f"{name} has the features of the forest in another order; reorder its columns: "
+            f"{name}[list(forest.feature_names)]."
         )
     problems = [
         f"{what} {', '.join(repr(feature) for feature in features[:5])}{', ...' if len(features) > 5 else ''}"

@@ -78,7 +78,7 @@ def from_plain(settings: Any, arrays: Mapping[str, NDArray[Any]]) -> Forest:
     A setting that was added in a later release has its default; an unknown one is an error.
     """
     if not isinstance(settings, dict):
-        raise InvalidInputError("the settings of the forest are no mapping.")
+        raise InvalidInputError("the settings of the forest must be a mapping.")
     absent = [field.name for field in _SETTINGS if field.default is MISSING and field.name not in settings]
     unknown = settings.keys() - {field.name for field in _SETTINGS}
     if absent or unknown:
@@ -161,7 +161,7 @@ def _labels_of_categories(stored: Any) -> tuple[tuple[Label, ...] | None, ...] |
 
 
 def _as_tuple(stored: Any, what: str) -> tuple[Any, ...] | None:
-    """Return a JSON list as a tuple; None stays None. A string is refused: it is no list of letters."""
+    """Return a JSON list as a tuple; None stays None. A string is an error, not a list of letters."""
     if stored is None:
         return None
     if not isinstance(stored, list):

@@ -15,7 +15,7 @@ from budgetprune.predictor import BudgetPredictor
 
 @dataclass(frozen=True, eq=False)
 class BudgetModel:
-    """A model with the alternatives that it was chosen from and its metadata.
+    """A model, the alternatives that it was chosen from, and its metadata.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Budgets: validation, the point of a path within a budget, the warning for a budget that is too small."""
+"""Budgets: validation, the point of a path within a budget, and the warning if a budget is too small."""
 
 from __future__ import annotations
 

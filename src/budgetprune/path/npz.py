@@ -6,8 +6,8 @@ Checks before anything large is unpacked:
    than `budgetprune.utils.archive.unpacked_limit` bytes.
 2. The header, whose size is limited.
 3. Names, types and shapes of all arrays. Arrays with an entry per node have as many entries as there are
-   nodes, and so on. There are no more nodes than the file has bytes: every node and every tree has a number
-   of its own, which deflate cannot pack into less than a byte.
+   nodes, and so on. There are no more nodes than the file has bytes: every node and every tree has a distinct
+   number, which deflate cannot pack into less than a byte.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _read_header(archive: Archive) -> dict[str, Any]:
 
 
 def _check_shapes(entries: dict[str, Entry], n_bytes: int) -> None:
-    """Refuse shapes that contradict each other, or that a file of this length cannot hold."""
+    """Raise if shapes contradict each other, or are too large for a file of this length."""
     for name, entry in entries.items():
         if len(entry.shape) != 1 + (name in _TWO_DIMENSIONAL):
             raise InvalidInputError(f"{name} has {len(entry.shape)} dimensions.")

@@ -215,13 +215,13 @@ class PruningPath:
         return self._pruning(max(k, 0), lam)
 
     def _check_between(self, k: int, lam: float) -> None:
-        """Refuse a lambda between points `k` and `k + 1`, unless nestedness leaves only one pruning there."""
+        """Raise if several prunings are possible for a lambda between points `k` and `k + 1`."""
         most = self.unpruned.n_splits if k < 0 else self.n_splits[k]
         least = 0 if k + 1 == len(self) else self.n_splits[k + 1]
         if most > least:
             near = [f"{point:.6g}" for point in self.lam[max(k, 0) : k + 2]]
             raise InvalidInputError(
-                f"this path was computed for {len(self)} values of lam only, and {lam:.6g} is none of them "
+                f"this path was computed for {len(self)} values of lam only, and {lam:.6g} is not among them "
                 f"(next to it: {' and '.join(near)}); use problem.solve({lam:.6g}), or problem.path() "
                 "without lams, which has the optimum for every lam."
             )

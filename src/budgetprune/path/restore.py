@@ -1,4 +1,4 @@
-"""Create a path from the content of a file; its numbers must agree with each other and with the forest."""
+"""Creation of a path from the content of a file; its numbers must agree with each other and the forest."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _check_splits(path: PruningPath) -> None:
 
 def _check_errors(path: PruningPath) -> None:
     scale = max(float(np.abs(path.error).max()), abs(path.unpruned.error))
-    # Only points that are optimal have growing errors; a complete path has no others.
+    # The errors of optimal points increase, and a complete path has only optimal points.
     if path.complete and np.any(path.error[1:] < path.error[:-1] - _TOLERANCE * scale):
         raise InvalidInputError("its path is said to be complete, but its error falls as lam grows.")
     with np.errstate(over="ignore"):

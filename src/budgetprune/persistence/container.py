@@ -175,14 +175,12 @@ def open_container(file: File, *, newest: int, packed_since: int) -> Iterator[Co
         version, n_header = _read_preamble(handle, n_bytes, newest)
         header = read_json(_read(handle, n_header).tobytes())
         if not isinstance(header, dict):
-            raise InvalidInputError("its header is no mapping.")
+            raise InvalidInputError("its header is not a mapping.")
         table = _read_table(header.pop("arrays", None), may_be_packed=version >= packed_since)
         n_described = PREAMBLE.size + n_header
         n_described += sum(entry.n_stored + _gap(entry.n_stored) for entry in table)
         if n_described != n_bytes:
-            raise InvalidInputError(
-                f"its arrays should take it to {n_described} bytes, but it has {n_bytes}."
-            )
+            raise InvalidInputError(f"its arrays should end at {n_described} bytes, but it has {n_bytes}.")
         check_unpacked(table, n_bytes)
         yield Container(handle, version, header, table)
 
@@ -199,7 +197,7 @@ def _open_regular(file: File) -> Iterator[tuple[BinaryIO, int]]:
     with open(file, "rb", opener=open_without_waiting) as handle:
         status = os.fstat(handle.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise InvalidInputError("it is no regular file.")
+            raise InvalidInputError("it is not a regular file.")
         yield handle, status.st_size
 
 
@@ -207,7 +205,7 @@ def _read_preamble(handle: BinaryIO, n_bytes: int, newest: int) -> tuple[int, in
     """Check the first bytes and the checksum; stop before the header. Return version and header length."""
     start = handle.read(PREAMBLE.size)
     if not start or not MAGIC.startswith(start[: len(MAGIC)]):
-        raise InvalidInputError("it is no model that budgetprune saved.")
+        raise InvalidInputError("it is not a model that budgetprune saved.")
     if len(start) < PREAMBLE.size:
         raise InvalidInputError(f"it is cut off after {n_bytes} bytes.")
     _, version, n_header, n_written, digest = PREAMBLE.unpack(start)
@@ -227,7 +225,7 @@ def _read_preamble(handle: BinaryIO, n_bytes: int, newest: int) -> tuple[int, in
     # The file is as it was written, but it may still be hostile: anyone can compute a checksum.
     if version < 1 or n_written != n_bytes:
         raise InvalidInputError(
-            f"it says that it has {n_written} bytes and format {version}, which is wrong."
+            f"its preamble states {n_written} bytes and format {version}, which is wrong."
         )
     if n_header % ALIGNMENT or n_header > min(LONGEST_HEADER, n_bytes - PREAMBLE.size):
         raise InvalidInputError(f"its header cannot have {n_header} bytes.")

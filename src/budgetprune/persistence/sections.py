@@ -37,7 +37,7 @@ class Content(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """How one kind of object is stored.
+    """Description of how one kind of object is stored.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class StoredSections(Mapping[str, Any]):
         needed = max([section.since for section in self._present.values()], default=0)
         if container.version not in (needed, PACKED):
             raise InvalidInputError(
-                f"it says that it has format {container.version}, but its content has format {needed}."
+                f"its preamble states format {container.version}, but its content has format {needed}."
             )
 
     def _has(self, section: Section) -> bool:

@@ -1,4 +1,4 @@
-"""JSON without its loose ends, for headers of files that nobody vouches for."""
+"""Strict JSON for headers of untrusted files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from budgetprune.errors import InvalidInputError
 
-# Python's parser calls itself for every level; what is ours has four.
+# Python's parser is recursive; our headers have four levels.
 _DEEPEST = 8
-# Enough for every 64-bit number; converting longer texts takes time that grows faster than they do.
+# Digits that suffice for every 64-bit number; conversion of longer ones takes more than linear time.
 _LONGEST_INTEGER, _LONGEST_FLOAT = 20, 40
 
 
 def write_json(value: Any) -> bytes:
-    """Turn plain values into JSON text that `read_json` gives back as they were, or refuse them."""
+    """Convert plain values to JSON text that `read_json` restores exactly, or raise InvalidInputError."""
     try:
         text = json.dumps(
             value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=np.generic.item
@@ -26,18 +26,18 @@ def write_json(value: Any) -> bytes:
         read_json(text)
     except (ValueError, TypeError) as error:  # InvalidInputError is a ValueError
         raise InvalidInputError(
-            "names, categories and options can be saved if they are plain text, finite numbers of up to 64 "
-            f"bits, truth values or None ({error})."
+            "names, categories and options can be saved if they are strings, finite numbers of up to 64 "
+            "bits, bool or None ({error})."
         ) from error
     return text
 
 
 def read_json(text: bytes) -> Any:
-    """Parse JSON; refuse NaN, infinities, repeated keys, endless numbers, deep nests and broken text."""
+    """Parse JSON; raise for NaN, infinities, repeated keys, long numbers, deep nesting and invalid text."""
     try:
         decoded = text.decode()
     except UnicodeDecodeError:
-        raise InvalidInputError("its header is no text in UTF-8.") from None
+        raise InvalidInputError("its header is not valid UTF-8.") from None
     try:
         if _depth(text) > _DEEPEST:
             raise InvalidInputError(f"lists are nested more than {_DEEPEST} deep")
@@ -48,16 +48,16 @@ def read_json(text: bytes) -> Any:
             parse_float=_float,
             parse_constant=_refuse_constant,
         )
-        # Escapes can spell halves of characters, which no file, terminal or log could take.
+        # Escapes can spell lone surrogates, which cannot be written to files, terminals or logs.
         if "\\u" in decoded:
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"its header is no JSON of the strict kind: {error}.") from None
+        raise InvalidInputError(f"its header is not strict JSON: {error}.") from None
     return value
 
 
 def _depth(text: bytes) -> int:
-    """How deep lists and mappings are nested, at most: found without nesting anything."""
+    """Upper bound of the nesting depth of lists and mappings, found without recursion."""
     outside = b"".join(text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
     character = np.frombuffer(outside, dtype=np.uint8)
     opens, closes = (
@@ -88,4 +88,4 @@ def _float(digits: str) -> float:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise InvalidInputError(f"{name} is no number that JSON has")
+    raise InvalidInputError(f"{name} is not a number in JSON")

@@ -30,8 +30,8 @@ class Decision:
         ``"certain"``: further values cannot change the label (regression: the target by more than the
         tolerance). ``"slack"``: the same, up to the slack. ``"stopped"``: further sources are not worth their
         price (staged models). ``"complete"``: no tree waits for a source.
-        ``"waiting"``: for `next`. ``"max_cost"``: no useful source fits into the remaining cost limit.
-        ``"unavailable"``: all useful sources are unavailable.
+        ``"waiting"``: the value of `next` is needed. ``"max_cost"``: no useful source fits into the
+        remaining cost limit. ``"unavailable"``: all useful sources are unavailable.
     next : str or None
         The source to acquire next, if the example is not decided and there is one.
     next_cost : float

@@ -143,7 +143,7 @@ def current_scores(
 def possible_label(
     label: int, why: int, rule: StoppingRule, scale: float, scores: NDArray[np.float64], state: State
 ) -> int:
-    """Guess a class that the bounds of the scores do not exclude, if none of several is certain."""
+    """Guess a class among those that the bounds of the scores do not exclude, if none is certain."""
     if rule.kind != LEAD or label != NO_LABEL or why == COMPLETE:
         return label
     best, best_score = 0, -np.inf

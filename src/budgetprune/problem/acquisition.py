@@ -16,7 +16,7 @@ from budgetprune.problem.uses import acquire, first_uses
 # Rows that are routed at once: enough for both cores, and little memory.
 CHUNK = 2**16
 
-# Returns the sources that rows acquire if only these splits of the forest stay.
+# Function that returns the sources that rows acquire if only the given splits of the forest are kept.
 Acquire = Callable[[NDArray[np.bool_]], NDArray[np.bool_]]
 
 

@@ -47,7 +47,7 @@ def check_boosted(forest: Forest, estimate: ErrorEstimate, loss: str | None, has
     if loss is not None:
         raise InvalidInputError(
             f"loss={loss!r} is for averaged trees; a boosted ensemble is pruned by the loss that it was "
-            f"trained on ({forest.loss or 'not known here'}). Leave loss out."
+            f"trained on ({forest.loss or 'unknown'}). Leave loss out."
         )
     estimate.check_boosted(forest, has_train)
 
@@ -57,8 +57,8 @@ def check_known_loss(forest: Forest) -> None:
     if forest.loss is None:
         has_record = forest.split_gain is not None
         raise InvalidInputError(
-            "gains of this boosted model cannot be measured on rows, because the loss that it was trained on "
-            "is none that we know; "
+            "gains of this boosted model cannot be measured on rows, because its training loss is not "
+            "supported; "
             + ("use error='in-bag', for the gains that it recorded itself." if has_record else _NO_RECORD)
         )
 

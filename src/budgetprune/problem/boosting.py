@@ -35,15 +35,14 @@ def recompute(
     sample_weight : array-like of shape (n_rows,), optional
         Their weights, as in training. Class weights of the model (`class_weight`) are multiplied in.
     inner_values : bool
-        Whether inner nodes get a new answer too: the mean of the leaves below, weighted by the curvature of
-        the loss on their rows. Where leaves are Newton steps, shrunken by any learning rate, that is the
-        Newton step of the node's own rows, shrunken just so; no learning rate needs to be known. Nodes that
-        no row reaches keep their answer.
+        Whether inner nodes get a new value too: the mean of the leaves below, weighted by the curvature of
+        the loss on their rows. If leaves are shrunken Newton steps, this is the Newton step of the node's own
+        rows with the same shrinkage, which need not be known. Nodes that no row reaches keep their value.
 
     Returns
     -------
     forest : Forest
-        With `split_gain` as measured on these rows, and with the new answers; otherwise the same.
+        With `split_gain` as measured on these rows, and with the new values; otherwise the same.
     """
     if not forest.is_boosted:
         raise InvalidInputError("recompute is for boosted ensembles; the trees of this forest are averaged.")

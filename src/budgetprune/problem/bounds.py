@@ -24,8 +24,8 @@ def universal_bounds(
 ) -> NDArray[np.float64]:
     """Minimise the Lagrangian at ``beta = flow * min(1, lam / level)``, for each of the ascending `lams`.
 
-    What is paid at a node, and for a pair whose payers share a level, grows with lambda up to that level and
-    stays there; so the incidences are read once, and each lambda costs one pass over the nodes.
+    Payments at a node, and for a pair whose nodes share a level, grow with lambda up to that level and then
+    stay constant. So the incidences are read once, and each lambda takes one pass over the nodes.
     """
     forest = problem.forest
     paid = paid_at_nodes(problem, flow)
@@ -98,15 +98,14 @@ def overpaid_pairs_of_source(
 
     A pair of price c whose payers give f at level d is overpaid where lam * c < f * min(1, lam / d)::
 
-        too much
-            |      /\\
+        overpaid |      /\\
             |    /    \\          slope f / d - c up to d, then -c;
             |  /        \\        nothing anywhere if f / d <= c
             |/____________\\____ lam
                    d     f / c
     """
     paid = np.zeros(price.size)
-    payer = np.full(price.size, -1, dtype=np.int32)  # a node that pays for the row: knows the level
+    payer = np.full(price.size, -1, dtype=np.int32)  # a node that pays for the row; it has the pair's level
     for k in uses_of_source(walk, s):
         h = walk.use_node[k]
         rows = rows_of_use(walk, k)

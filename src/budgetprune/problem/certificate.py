@@ -118,7 +118,7 @@ def overpaid_for_source(
     s: int,
 ) -> float:
     """Excess of the trees' payments over the price of one source, summed over rows: at most 0."""
-    left = price  # what is left of each row's price
+    left = price  # unpaid part of each row's price
     for k in uses_of_source(walk, s):
         rows = rows_of_use(walk, k)
         for q in range(rows.size):
@@ -135,7 +135,7 @@ def overpaid(
 ) -> NDArray[np.float64]:
     """Excess of the trees' payments over the price of each source."""
     values = np.empty(price.size)
-    # By source, not by tree: trees add to the same rows, and in which order decides the last bits.
+    # By source, not by tree: trees add to the same rows, and the order of additions changes the last bits.
     for s in prange(price.size):
         values[s] = overpaid_for_source(
             beta,

@@ -85,8 +85,8 @@ def check_loss(forest: Forest, loss: str | None) -> NodeLoss:
     """Return the loss, or the default if it is None; raise unless it fits the forest."""
     if np.any(forest.tree_output >= 0) or forest.link != "identity":
         raise InvalidInputError(
-            "the trees of this forest add up to a score, but it does not say in which round of boosting each "
-            "was grown; set tree_round, and loss or split_gain."
+            "the trees of this forest add up to a score, but it does not record the boosting round of each; "
+            "set tree_round, and loss or split_gain."
         )
     fitting = node_losses_for(forest.is_classifier)
     if loss is not None and loss not in fitting:

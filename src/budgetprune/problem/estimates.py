@@ -46,7 +46,7 @@ class InBag(ErrorEstimate):
             # Rounding may leave the variance of equal targets a little below 0.
             scatter = np.maximum(forest.variance, 0) * forest.weight
             return [np.column_stack([forest.weight, forest.value[:, 0], scatter])]
-        what = "in-bag errors of a model that does not remember enough (for its criterion, or constraints)"
+        what = "in-bag errors of a model that does not record enough (for its criterion, or constraints)"
         rows, target, weight, count = _training_rows(forest, data, what)
         if np.array_equal(count.sum(axis=1), forest.weight[forest.tree_start[:-1]]):
             # The trees gave each draw weight 1: sample weights, if any, were drawing probabilities.
@@ -59,8 +59,8 @@ class InBag(ErrorEstimate):
         check_known_loss(forest)
         if not has_train:
             raise InvalidInputError(
-                "this boosted model records no gains that could be used as they are (none at all, or with "
-                "penalties taken off); pass X_train and y_train to measure them, or use error='held-out' "
+                "this boosted model records no usable gains (none at all, or only gains minus penalties); "
+                "pass X_train and y_train to measure them, or use error='held-out' "
                 "with y_cost."
             )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
 from budgetprune.losses import find_loss
-from budgetprune.problem.rows import RoutedRows
+from budgetprune.problem.rows import RoutedRows, TreeRows, rows_at
 from budgetprune.utils.jit import njit, prange
 
 
@@ -32,7 +32,7 @@ def measured_gains(
     Parameters
     ----------
     forest : Forest
-        Boosted, with a loss that we know.
+        Boosted, with a supported loss.
     rows : RoutedRows
     target : array of shape (n_rows,)
         Number of each row's class, or for regression its target.
@@ -49,15 +49,15 @@ def newton_sums(
     assert forest.loss is not None
     loss = find_loss(forest.loss)
     sums = NewtonSums(np.zeros(forest.value.shape), np.zeros(forest.value.shape))
-    # One line per output, as a tree that feeds one output reads no other.
+    # One row per output, since a tree that feeds one output reads no other.
     total = np.repeat(forest.base[:, np.newaxis], weight.size, axis=1)
-    trees = forest.tree_start, forest.right, rows.order, rows.start, rows.stop, forest.tree_output
+    node_rows = TreeRows.of(forest, rows)
     borders = [0, *(np.flatnonzero(np.diff(forest.tree_round)) + 1), forest.n_trees]
     for first, last in pairwise(borders):
         by_row = loss.derivatives(total.T / forest.divisor, target)
         gradient, curvature = (np.ascontiguousarray(part.T) * weight for part in by_row)
-        add_up_round(sums, first, last, *trees, gradient, curvature)
-        answer_round(total, first, last, *trees, forest.value)
+        sum_derivatives(sums, first, last, node_rows, forest.tree_output, gradient, curvature)
+        add_scores(total, first, last, node_rows, forest.tree_output, forest.value)
     return sums
 
 
@@ -67,10 +67,10 @@ def split_gains(forest: Forest, sums: NewtonSums) -> NDArray[np.float64]:
     own = forest.value[split] / forest.divisor
     gain = np.zeros(forest.n_nodes)
     for child in (forest.left[split], forest.right[split]):
-        answer = forest.value[child] / forest.divisor
-        # G v + H v^2 / 2 at both answers, subtracted by hand: 0 where they agree, whatever G and H are.
-        slope = sums.gradient[child] + sums.curvature[child] * ((own + answer) / 2)
-        gain[split] += ((own - answer) * slope).sum(axis=1)
+        value = forest.value[child] / forest.divisor
+        # Difference of G v + H v^2 / 2 at both values, factored so that it is exactly 0 where they are equal.
+        slope = sums.gradient[child] + sums.curvature[child] * ((own + value) / 2)
+        gain[split] += ((own - value) * slope).sum(axis=1)
     return gain
 
 
@@ -78,102 +78,73 @@ def split_gains(forest: Forest, sums: NewtonSums) -> NDArray[np.float64]:
 
 
 @njit(cache=True)
-def add_up_column(
+def sum_derivatives_of_tree(
     gradient_sum: NDArray[np.float64],
     curvature_sum: NDArray[np.float64],
-    root: int,
-    end: int,
-    right: NDArray[np.int32],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
+    t: int,
+    rows: TreeRows,
     gradient: NDArray[np.float64],
     curvature: NDArray[np.float64],
 ) -> None:
     """Add up the derivatives by one output at each node of one tree."""
+    right, root, end = rows.right, rows.tree_start[t], rows.tree_start[t + 1]
     for h in range(end - 1, root - 1, -1):  # pre-order backwards: children first
         if right[h] >= 0:
             gradient_sum[h] = gradient_sum[h + 1] + gradient_sum[right[h]]
             curvature_sum[h] = curvature_sum[h + 1] + curvature_sum[right[h]]
         else:
-            for q in range(start[h], stop[h]):
-                gradient_sum[h] += gradient[order[q]]
-                curvature_sum[h] += curvature[order[q]]
+            for i in rows_at(rows, t, h):
+                gradient_sum[h] += gradient[i]
+                curvature_sum[h] += curvature[i]
 
 
 @njit(cache=True, parallel=True)
-def add_up_round(
+def sum_derivatives(
     sums: NewtonSums,
     first: int,
     last: int,
-    tree_start: NDArray[np.int64],
-    right: NDArray[np.int32],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
+    rows: TreeRows,
     tree_output: NDArray[np.int32],
     gradient: NDArray[np.float64],
     curvature: NDArray[np.float64],
 ) -> None:
     """Add up the derivatives at each node of the trees from `first` to `last`."""
     for t in prange(first, last):
-        root, end = tree_start[t], tree_start[t + 1]
         for k in range(gradient.shape[0]):
             if tree_output[t] < 0 or tree_output[t] == k:
                 column = k if tree_output[t] < 0 else 0
-                add_up_column(
-                    sums.gradient[:, column],
-                    sums.curvature[:, column],
-                    root,
-                    end,
-                    right,
-                    order[t],
-                    start,
-                    stop,
-                    gradient[k],
-                    curvature[k],
+                sum_derivatives_of_tree(
+                    sums.gradient[:, column], sums.curvature[:, column], t, rows, gradient[k], curvature[k]
                 )
 
 
 @njit(cache=True)
-def answer_tree(
-    total: NDArray[np.float64],
-    root: int,
-    end: int,
-    right: NDArray[np.int32],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
-    value: NDArray[np.float64],
+def add_scores_of_tree(
+    total: NDArray[np.float64], t: int, rows: TreeRows, value: NDArray[np.float64]
 ) -> None:
     """Add the output of one tree to the rows' scores, for one output."""
-    for h in range(root, end):
-        if right[h] < 0:
-            for q in range(start[h], stop[h]):
-                total[order[q]] += value[h]
+    for h in range(rows.tree_start[t], rows.tree_start[t + 1]):
+        if rows.right[h] < 0:
+            for i in rows_at(rows, t, h):
+                total[i] += value[h]
 
 
 @njit(cache=True, parallel=True)
-def answer_round(
+def add_scores(
     total: NDArray[np.float64],
     first: int,
     last: int,
-    tree_start: NDArray[np.int64],
-    right: NDArray[np.int32],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
+    rows: TreeRows,
     tree_output: NDArray[np.int32],
     value: NDArray[np.float64],
 ) -> None:
     """Add the outputs of the trees from `first` to `last` to the rows' scores."""
     for k in prange(total.shape[0]):  # not by tree: several may feed the same output
         for t in range(first, last):
-            root, end = tree_start[t], tree_start[t + 1]
             if tree_output[t] == k:
-                answer_tree(total[k], root, end, right, order[t], start, stop, value[:, 0])
+                add_scores_of_tree(total[k], t, rows, value[:, 0])
             elif tree_output[t] < 0:
-                answer_tree(total[k], root, end, right, order[t], start, stop, value[:, k])
+                add_scores_of_tree(total[k], t, rows, value[:, k])
 
 
 @njit(cache=True)

@@ -17,7 +17,7 @@ N_PARTS = 16
 
 
 class Walk(NamedTuple):
-    """The first uses, source by source, and where to find their rows."""
+    """First uses, sorted by source, and the arrays that give their rows."""
 
     by_source: NDArray[np.int64]  # uses, sorted by source
     source_start: NDArray[np.int64]
@@ -57,5 +57,5 @@ def rows_of_use(walk: Walk, k: int) -> NDArray[np.int32]:
 
 
 def suffix_sums(bins: NDArray[np.float64]) -> NDArray[np.float64]:
-    """At point `p`, add up the bins above `p`: what lasts for the first `b` points is in bin `b`."""
+    """Add up the bins above each point; bin `b` has amounts that count for the first `b` points."""
     return np.cumsum(bins[:0:-1])[::-1]

@@ -62,13 +62,13 @@ class PruningProblem:
         ensembles use the loss that they were trained on.
     X_train, y_train : array-like, optional
         The rows that the model was trained on, in their order, for out-of-bag and pooled errors (and for
-        in-bag ones if the model does not remember enough).
+        in-bag ones if the model does not record enough).
     sample_weight : array-like of shape (n_examples,), optional
         Weights of the rows of `X_cost`, for costs and for held-out errors.
     sample_weight_train : array-like, optional
         Weights of the rows of `X_train`, as in training. In-bag errors weigh rows as the trees saw them.
     computation_weight : float
-        Price of one more split on an example's way, in units of cost; summed over trees.
+        Price of one more split on an example's path, in units of cost; summed over trees.
 
     Attributes
     ----------
@@ -81,11 +81,11 @@ class PruningProblem:
     denominator : float64 array of shape (n_trees,)
         ``counted * n_trees``; for boosted trees `counted`, as they add up.
     error : float64 array of shape (n_nodes,)
-        ``lost / denominator``: the error of a pruning is its sum over the leaves. For boosted trees, what is
-        lost is the loss that the splits below save, and so the error is what pruning adds to the ensemble's
-        loss, to second order: 0 for the unpruned one, negative if splits that do harm go.
+        ``lost / denominator``: the error of a pruning is its sum over the leaves. For boosted trees,
+        `lost` is the sum of the gains of the splits below, so the error is the increase of the ensemble's
+        loss by pruning, to second order: 0 for the unpruned one, negative if pruned splits are harmful.
     gain, lost_gain : float64 arrays of shape (n_nodes,)
-        What a split improves: `error` (`lost`) of the node minus that of its children; 0 at leaves.
+        Improvement by a split: `error` (`lost`) of the node minus that of its children; 0 at leaves.
     row_weight : float64 array of shape (n_examples,)
         Share of each example in the average cost; sums to 1.
     order : int32 array of shape (n_trees, n_examples)
@@ -188,8 +188,8 @@ class PruningProblem:
     def scale(self) -> float:
         """Scale of gaps: the error of the forest that is pruned to its roots.
 
-        The error of a boosted ensemble counts from the unpruned one, and is negative if splits that go did
-        harm. There it is what all splits gain, or harm, together: the same, if none does harm.
+        The error of a boosted ensemble is relative to the unpruned one, and negative if pruned splits are
+        harmful. There the scale is the sum of the absolute gains of all splits: the same, if none is harmful.
         """
         if self.forest.is_boosted:
             return float(np.abs(self.gain).sum())
@@ -235,7 +235,7 @@ class PruningProblem:
         return float(self.row_weight @ self.costs.total(self.acquired(keep)))
 
     def computation_of(self, keep: ArrayLike) -> float:
-        """Average number of splits on an example's ways through all pruned trees, times its weight."""
+        """Average number of splits on an example's paths through all pruned trees, times its weight."""
         return float(self.computation[self.check_keep(keep)].sum())
 
     def objective(self, keep: ArrayLike, lam: float) -> float:
@@ -275,8 +275,8 @@ class PruningProblem:
         Parameters
         ----------
         beta : float64 array of shape (n_incidences,), at least 0
-            What a tree pays at each incidence. If together they pay more than the price of a source for a
-            row, the bound is lowered by what is too much, so any `beta` gives a true bound.
+            Payment of a tree at each incidence. If all trees together pay more than the price of a source for
+            a row, the bound is lowered by the excess, so any `beta` gives a valid bound.
         lam : float
         """
         return dual_value(self, check_multipliers(beta, self.n_incidences, "beta"), at_least_zero(lam, "lam"))
@@ -311,7 +311,8 @@ class PruningProblem:
         beta = pruning.dual if dual is None else dual
         if beta is None:
             raise InvalidInputError(
-                "this pruning has no dual to prove it by; pass dual=problem.solve(pruning.lam).dual, "
+                "this pruning has no dual to compute a bound from; pass "
+                "dual=problem.solve(pruning.lam).dual, "
                 "or let the path certify its points: problem.path(certify=True)."
             )
         return Certificate.of(

@@ -28,7 +28,7 @@ class Pruning:
         Average error of the trees (of boosted ones, the loss that pruning adds), and average cost of a row,
         as the problem counts them.
     dual : float64 array of shape (n_incidences,), or None
-        Multipliers (beta in the paper) that prove how good the pruning is.
+        Multipliers (beta in the paper) for the certificate of the pruning.
     report : report of the solver, or None
     """
 
@@ -47,5 +47,5 @@ class Pruning:
 
     @cached_property
     def forest(self) -> Forest:
-        """The pruned forest: only the nodes that are left."""
+        """The pruned forest, with only the remaining nodes."""
         return self.unpruned.prune(self.keep)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
+from budgetprune.forest.packed import PackedTrees
 from budgetprune.forest.routing import goes_left
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.jit import njit, prange
@@ -31,19 +32,34 @@ class RoutedRows:
     stop: NDArray[np.int32]
 
 
+class TreeRows(NamedTuple):
+    """Input of the kernels that sum over the rows of each node; see `Forest` and `RoutedRows`."""
+
+    tree_start: NDArray[np.int64]
+    right: NDArray[np.int32]
+    order: NDArray[np.int32]
+    start: NDArray[np.int32]
+    stop: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, forest: Forest, rows: RoutedRows) -> TreeRows:
+        """Combine the shape of the trees with the rows that reach their nodes."""
+        return cls(forest.tree_start, forest.right, rows.order, rows.start, rows.stop)
+
+
+@njit(cache=True)
+def rows_at(rows: TreeRows, t: int, h: int) -> NDArray[np.int32]:
+    """Rows that reach node `h` of tree `t`."""
+    return rows.order[t, rows.start[h] : rows.stop[h]]
+
+
 def route(forest: Forest, X: NDArray[Any]) -> RoutedRows:
-    """Send the rows of `X` (as `Forest.prepare_rows` returns them) down all trees."""
+    """Route the rows of `X` (as `Forest.prepare_rows` returns them) through all trees."""
     order, start, stop = partition(
         np.ascontiguousarray(X.T),  # a split reads one feature of many rows
-        forest.tree_start,
         forest.right,
         forest.feature,
-        forest.threshold,
-        forest.missing_left,
-        forest.category_set,
-        forest.category_start,
-        forest.category_bits,
-        forest.missing == "nan-or-zero",
+        forest._packed,
     )
     return RoutedRows(*map(frozen, (order, start, stop)))
 
@@ -58,7 +74,7 @@ def sides_of_threshold(
 ) -> None:
     """Find which rows go left at a plain threshold split.
 
-    `goes_left` says the same, but a call with so many arrays costs thirty times the comparison, and nearly
+    `goes_left` returns the same, but a call with so many arrays costs thirty times the comparison, and nearly
     all splits are of this kind.
     """
     for q in range(rows.size):
@@ -93,12 +109,7 @@ def partition_tree(
     end: int,
     right: NDArray[np.int32],
     feature: NDArray[np.int32],
-    threshold: NDArray[np.float64],
-    missing_left: NDArray[np.bool_],
-    category_set: NDArray[np.int32],
-    category_start: NDArray[np.int64],
-    category_bits: NDArray[np.uint32],
-    zero_is_missing: bool,
+    trees: PackedTrees,
 ) -> None:
     """Partition the rows at each split of one tree, parents first."""
     order[:] = np.arange(order.size)
@@ -109,19 +120,19 @@ def partition_tree(
         if feature[h] < 0:
             continue
         rows, column = order[start[h] : stop[h]], columns[feature[h]]
-        if category_set[h] < 0 and not zero_is_missing:
-            sides_of_threshold(is_left, column, rows, threshold[h], missing_left[h])
+        if trees.category_set[h] < 0 and not trees.zero_is_missing:
+            sides_of_threshold(is_left, column, rows, trees.threshold[h], trees.missing_left[h])
         else:
             for q in range(rows.size):
                 is_left[q] = goes_left(
                     column[rows[q]],
                     h,
-                    threshold,
-                    missing_left,
-                    category_set,
-                    category_start,
-                    category_bits,
-                    zero_is_missing,
+                    trees.threshold,
+                    trees.missing_left,
+                    trees.category_set,
+                    trees.category_start,
+                    trees.category_bits,
+                    trees.zero_is_missing,
                 )
         middle = start[h] + partition_node(rows, is_left, went_right)
         start[h + 1], stop[h + 1] = start[h], middle
@@ -131,36 +142,16 @@ def partition_tree(
 @njit(cache=True, parallel=True)
 def partition(
     columns: NDArray[Any],
-    tree_start: NDArray[np.int64],
     right: NDArray[np.int32],
     feature: NDArray[np.int32],
-    threshold: NDArray[np.float64],
-    missing_left: NDArray[np.bool_],
-    category_set: NDArray[np.int32],
-    category_start: NDArray[np.int64],
-    category_bits: NDArray[np.uint32],
-    zero_is_missing: bool,
+    trees: PackedTrees,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Partition the rows in every tree: their order, and the range of each node."""
-    n_trees = tree_start.size - 1
+    n_trees = trees.tree_start.size - 1
     order = np.empty((n_trees, columns.shape[1]), dtype=np.int32)
     start = np.empty(feature.size, dtype=np.int32)
     stop = np.empty(feature.size, dtype=np.int32)
     for t in prange(n_trees):
-        partition_tree(
-            columns,
-            order[t],
-            start,
-            stop,
-            tree_start[t],
-            tree_start[t + 1],
-            right,
-            feature,
-            threshold,
-            missing_left,
-            category_set,
-            category_start,
-            category_bits,
-            zero_is_missing,
-        )
+        root, end = trees.tree_start[t], trees.tree_start[t + 1]
+        partition_tree(columns, order[t], start, stop, root, end, right, feature, trees)
     return order, start, stop

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.problem.rows import RoutedRows
+from budgetprune.problem.rows import RoutedRows, TreeRows, rows_at
 from budgetprune.utils.jit import njit, prange
 
 
@@ -28,7 +28,7 @@ def tally_rows(
     """
     if times is None:
         times = np.ones(rows.order.shape, dtype=np.int32)
-    arrays = forest.tree_start, forest.right, rows.order, rows.start, rows.stop, target, weight, times
+    arrays = TreeRows.of(forest, rows), target, weight, times
     if forest.classes is None:
         moments: NDArray[np.float64] = tally_moments(*arrays)
         return moments
@@ -40,78 +40,62 @@ def reached_weight(forest: Forest, rows: RoutedRows, weight: NDArray[np.float64]
     """Weight of the rows that reach each node: a tally in which all are of one class."""
     once = np.ones(rows.order.shape, dtype=np.int32)
     number = np.zeros(weight.size, dtype=np.int64)
-    tally: NDArray[np.float64] = tally_classes(
-        forest.tree_start, forest.right, rows.order, rows.start, rows.stop, number, weight, once, 1
-    )
+    tally: NDArray[np.float64] = tally_classes(TreeRows.of(forest, rows), number, weight, once, 1)
     return tally[:, 0]
 
 
 @njit(cache=True)
 def tally_classes_of_tree(
     tally: NDArray[np.float64],
-    root: int,
-    end: int,
-    right: NDArray[np.int32],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
+    t: int,
+    rows: TreeRows,
     number: NDArray[np.int64],
     weight: NDArray[np.float64],
     times: NDArray[np.int32],
 ) -> None:
     """Add up the weight of each class at each node of one tree."""
+    right, root, end = rows.right, rows.tree_start[t], rows.tree_start[t + 1]
     for h in range(end - 1, root - 1, -1):  # pre-order backwards: children first
         if right[h] >= 0:
             for k in range(tally.shape[1]):
                 tally[h, k] = tally[h + 1, k] + tally[right[h], k]
         else:
-            for q in range(start[h], stop[h]):
-                i = order[q]
+            for i in rows_at(rows, t, h):
                 tally[h, number[i]] += weight[i] * times[i]
 
 
 @njit(cache=True, parallel=True)
 def tally_classes(
-    tree_start: NDArray[np.int64],
-    right: NDArray[np.int32],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
+    rows: TreeRows,
     number: NDArray[np.int64],
     weight: NDArray[np.float64],
     times: NDArray[np.int32],
     n_classes: int,
 ) -> NDArray[np.float64]:
     """Add up the weight of each class at each node, where row i counts `times[t, i]` times in tree t."""
-    tally = np.zeros((right.size, n_classes))
-    for t in prange(tree_start.size - 1):
-        tally_classes_of_tree(
-            tally, tree_start[t], tree_start[t + 1], right, order[t], start, stop, number, weight, times[t]
-        )
+    tally = np.zeros((rows.right.size, n_classes))
+    for t in prange(rows.tree_start.size - 1):
+        tally_classes_of_tree(tally, t, rows, number, weight, times[t])
     return tally
 
 
 @njit(cache=True)
 def tally_moments_of_tree(
     tally: NDArray[np.float64],
-    root: int,
-    end: int,
-    right: NDArray[np.int32],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
+    t: int,
+    rows: TreeRows,
     target: NDArray[np.float64],
     weight: NDArray[np.float64],
     times: NDArray[np.int32],
 ) -> None:
     """Find weight, mean and scatter (weighted sum of squares around the mean) at each node of one tree."""
+    right, root, end = rows.right, rows.tree_start[t], rows.tree_start[t + 1]
     for h in range(end - 1, root - 1, -1):
         if right[h] >= 0:
             tally[h] = tally[h + 1]
             merge_moments(tally[h], tally[right[h], 0], tally[right[h], 1], tally[right[h], 2])
         else:
-            for q in range(start[h], stop[h]):
-                i = order[q]
+            for i in rows_at(rows, t, h):
                 merge_moments(tally[h], weight[i] * times[i], target[i], 0.0)
 
 
@@ -131,19 +115,13 @@ def merge_moments(into: NDArray[np.float64], weight: float, mean: float, scatter
 
 @njit(cache=True, parallel=True)
 def tally_moments(
-    tree_start: NDArray[np.int64],
-    right: NDArray[np.int32],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
+    rows: TreeRows,
     target: NDArray[np.float64],
     weight: NDArray[np.float64],
     times: NDArray[np.int32],
 ) -> NDArray[np.float64]:
     """Find weight, mean and scatter of the targets at each node, of shape (n_nodes, 3)."""
-    tally = np.zeros((right.size, 3))
-    for t in prange(tree_start.size - 1):
-        tally_moments_of_tree(
-            tally, tree_start[t], tree_start[t + 1], right, order[t], start, stop, target, weight, times[t]
-        )
+    tally = np.zeros((rows.right.size, 3))
+    for t in prange(rows.tree_start.size - 1):
+        tally_moments_of_tree(tally, t, rows, target, weight, times[t])
     return tally

@@ -70,9 +70,9 @@ def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float6
     """Class weights as in the model's training, one per class.
 
     ``"balanced"`` balances the rows at hand, whose classes are given by `number`; so does
-    ``"balanced_subsample"``, because rows that no tree was grown on have no subsamples. What boosting
-    libraries have beside `class_weight` (`scale_pos_weight`, `is_unbalance`) is left out; pass sample
-    weights instead.
+    ``"balanced_subsample"``, because rows that no tree was grown on have no subsamples. Other such
+    parameters of boosting libraries (`scale_pos_weight`, `is_unbalance`) are ignored; pass sample weights
+    instead.
     """
     assert forest.classes is not None
     n_classes = forest.classes.size

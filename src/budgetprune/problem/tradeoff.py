@@ -26,12 +26,13 @@ def trade_off(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Find error, cost and number of splits of the prunings ``critical_lambda > lam``, for ascending `lams`.
 
-    The prunings are nested, so a split stays for the first few lambdas, and a row pays for a source for as
-    many of them as the longest-lived of its first uses does.
+    The prunings are nested, so each split is kept for the first few lambdas, and a row pays for a source as
+    long as one of its first uses is kept.
     """
     until = np.searchsorted(lams, critical_lambda).astype(np.int32)
-    # From the leaves up, what pruned splits would gain: terms of one sign, where counting from the roots down
-    # would end in a difference that rounding can make negative.
+    # Add the gains of pruned splits to the error of the unpruned forest: terms of one sign. Subtracting the
+    # gains of kept splits from the error of the roots would give a difference that rounding can make
+    # negative.
     pruned = np.cumsum(_bins(problem.gain, until, lams.size))[: lams.size]
     error = problem.error_of(problem.unpruned) + pruned
     n_splits = sum_of_kept(problem.unpruned.astype(np.float64), critical_lambda, lams)

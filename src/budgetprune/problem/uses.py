@@ -35,7 +35,7 @@ class FirstUses:
 
 
 def first_uses(forest: Forest, costs: CostTable, rows: RoutedRows) -> FirstUses:
-    """Find the first uses of all sources on all paths, and number what they mean for the rows."""
+    """Find the first uses of all sources on all paths, and number their incidences."""
     # Candidates: each split with each source that its feature needs, in the order the uses are to have.
     split = np.flatnonzero(forest.is_split)
     needs_start, n_needs = costs.needs_start[forest.feature[split]], np.diff(costs.needs_start)

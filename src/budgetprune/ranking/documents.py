@@ -71,7 +71,7 @@ def check_qid_given(qid: Any) -> None:
 
 
 def check_k(k: Any) -> int:
-    """Return the number of ranks to look at."""
+    """Return the number of ranks that count."""
     if not isinstance(k, Integral) or isinstance(k, bool) or int(k) < 1:
         raise InvalidInputError(f"k must be a whole number of ranks, at least 1, not {k!r}.")
     return int(k)

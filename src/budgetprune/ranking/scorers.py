@@ -22,7 +22,7 @@ from budgetprune.ranking.measures import average_precision_at, ndcg_at
 
 
 def ap_scorer(k: int = 5, *, relevant: float = 1, empty: Empty = "skip") -> RankingScorer:
-    """Choose models by `average_precision_at`; `RankingScorer` says how query ids arrive."""
+    """Make a scorer of `average_precision_at`; see `RankingScorer` for passing query ids."""
     return RankingScorer(
         average_precision_at, k=check_k(k), relevant=check_relevant(relevant), empty=check_empty(empty)
     )
@@ -31,16 +31,16 @@ def ap_scorer(k: int = 5, *, relevant: float = 1, empty: Empty = "skip") -> Rank
 def ndcg_scorer(
     k: int = 10, *, gain: Literal["exponential", "linear"] = "exponential", empty: Empty = "skip"
 ) -> RankingScorer:
-    """Choose models by `ndcg_at`; `RankingScorer` says how query ids arrive."""
+    """Make a scorer of `ndcg_at`; see `RankingScorer` for passing query ids."""
     return RankingScorer(ndcg_at, k=check_k(k), gain=check_gain(gain), empty=check_empty(empty))
 
 
-# scikit-learn's make_scorer cannot be used: its scorers refuse `qid` while metadata routing is off, and its
-# measures do not know the classes of the columns of probabilities.
+# scikit-learn's make_scorer cannot be used: its scorers refuse `qid` while metadata routing is off, and do
+# not give its measures the classes of the columns of probabilities.
 class RankingScorer:
-    """Score a fitted model by how well it ranks the documents of each query.
+    """Scorer of a fitted model's ranking of the documents of each query.
 
-    Call it, ``scorer(model, X, y, qid=qid)``, or give it to scikit-learn, which passes query ids on while
+    Call it, ``scorer(model, X, y, qid=qid)``, or give it to scikit-learn, which passes query ids on if
     metadata routing is enabled::
 
         sklearn.set_config(enable_metadata_routing=True)
@@ -101,7 +101,7 @@ def predicted_relevance(estimator: Any, X: Any) -> NDArray[Any]:
     if not hasattr(estimator, "predict_proba"):
         if classes is not None and len(classes):
             raise UnsupportedModelError(
-                f"{name} gives no probabilities to rank documents by; wrap it in "
+                f"{name} has no probabilities to rank documents by; wrap it in "
                 "sklearn.calibration.CalibratedClassifierCV, or use a regressor."
             )
         return np.asarray(estimator.predict(X))

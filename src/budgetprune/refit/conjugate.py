@@ -14,8 +14,8 @@ Array = NDArray[np.float64]
 # Entries summed by one thread at a time; the order of summation depends on nothing else.
 CHUNK = 4096
 MAX_ROUNDS = 200
-# A direction is flat if A curves along it by less than this share of what its diagonal alone would. The
-# curvature is a sum over rows and trees, so that less than this is rounding, not curvature.
+# A direction is flat if the curvature of A along it is below this share of that of its diagonal alone. The
+# curvature is a sum over rows and trees, so that less than this is rounding error.
 FLAT = 1e-13
 # Conjugate gradients may let the residual grow for a while, but not without limit. Beyond this multiple of
 # the first one (both squared), rounding has destroyed the conjugacy of the directions.
@@ -66,7 +66,7 @@ def conjugate_gradients(
     return x
 
 
-# Chunks are added up outside of the kernels: inside, numba would share even that among the threads.
+# Chunks are added up outside of the kernels: inside, numba would divide this sum among the threads too.
 @njit(cache=True, parallel=True, fastmath={"reassoc"})
 def dot_by_chunk(a: Array, b: Array) -> Array:
     """Inner product, one part for each chunk."""
@@ -83,7 +83,7 @@ def dot_by_chunk(a: Array, b: Array) -> Array:
 def take_step(
     x: Array, residual: Array, direction: Array, image: Array, inverse: Array, length: float
 ) -> Array:
-    """Take a step; return the squared residual after it, plain and as the preconditioner measures it."""
+    """Take a step; return the squared norms of the residual after it, without and with preconditioning."""
     part = np.empty(((x.size + CHUNK - 1) // CHUNK, 2))
     for chunk in prange(len(part)):
         square, weighted_residual = 0.0, 0.0

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """Leaves of the rows, and the rows' scores.
+    """Leaves of a forest, the leaves that each row reaches, and the rows' scores.
 
     Attributes
     ----------

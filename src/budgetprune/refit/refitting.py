@@ -38,7 +38,7 @@ class Refit:
     kind, ridge
         The arguments of `refit`.
     gradient_norm : float
-        Length of the gradient that is left, as a share of the one at the old values. (For ``"squared"``
+        Length of the final gradient, as a share of that at the old values. (For ``"squared"``
         classification, of the step that the constraints allow.)
     converged : bool
         Whether `gradient_norm` is within the tolerance.
@@ -164,8 +164,8 @@ def check_kind(forest: Forest, kind: str) -> None:
     if kind not in kinds:
         if not kinds:
             raise UnsupportedModelError(
-                "the leaves of this boosted ensemble cannot be refitted: its loss is none that budgetprune "
-                "knows (log loss, squared error, Poisson, gamma); use refit=None."
+                "the leaves of this boosted ensemble cannot be refitted: its loss is not one that "
+                "budgetprune supports (log loss, squared error, Poisson, gamma); use refit=None."
             )
         raise InvalidInputError(
             f"a refit of kind {kind!r} does not fit this forest; use {' or '.join(map(repr, kinds))}."

@@ -1,4 +1,4 @@
-"""Least squares in probability space: the values of every leaf stay probabilities of the classes.
+"""Least squares for probabilities: the values of every leaf remain class probabilities.
 
 Leaves of one tree share no rows, so given the other trees each leaf has a separate problem. Its Hessian is a
 multiple of the identity, so its solution over the simplex is the projection of the unconstrained solution.
@@ -43,7 +43,7 @@ def minimise_on_simplex(
     )
 
     def run(kernel: Callable[..., Array], value: Array, residual: Array) -> float:
-        """Distance of each leaf from its own best answer, in units of the gradient."""
+        """Distance of each leaf from its own optimum, in units of the gradient."""
         return float(np.sqrt(kernel(problem, value, residual).sum()))
 
     value, residual = old.copy(), -leaves.score
@@ -141,48 +141,48 @@ def rows_of_leaf(problem: LeafProblem, t: int, leaf: int) -> NDArray[np.int32]:
 
 
 @njit(cache=True, inline="always")
-def best_answer(
-    answer: Array, problem: LeafProblem, leaf: int, rows: NDArray[np.int32], value: Array, residual: Array
+def solve_leaf(
+    new: Array, problem: LeafProblem, leaf: int, rows: NDArray[np.int32], value: Array, residual: Array
 ) -> float:
-    """Solve one leaf's problem, given all other leaves; return the square of the gradient that led there.
+    """Solve one leaf's problem, given all other leaves; return the squared gradient at its old value.
 
-    `value` has the current values of this leaf, and `answer` is filled with the new ones.
+    `value` has the current values of this leaf, and `new` is filled with the new ones.
     """
     old, weight, ridge, divisor = problem.old[leaf], problem.weight, problem.ridge, problem.divisor
-    answer[:] = 0.0
+    new[:] = 0.0
     for i in rows:
-        for k in range(answer.size):
-            answer[k] += weight[i] * residual[i, k]
+        for k in range(new.size):
+            new[k] += weight[i] * residual[i, k]
     stiffness = problem.counted[leaf] + ridge
     if stiffness <= 0.0:  # no row, no ridge: keep the old value
-        answer[:] = old
+        new[:] = old
         return 0.0
-    for k in range(answer.size):
-        pull = answer[k] + ridge * (old[k] - value[k]) / divisor
-        answer[k] = value[k] + divisor * pull / stiffness
-    project(answer)
+    for k in range(new.size):
+        pull = new[k] + ridge * (old[k] - value[k]) / divisor
+        new[k] = value[k] + divisor * pull / stiffness
+    project(new)
     square = 0.0
-    for k in range(answer.size):
-        square += ((answer[k] - value[k]) / divisor * stiffness) ** 2
+    for k in range(new.size):
+        square += ((new[k] - value[k]) / divisor * stiffness) ** 2
     return square
 
 
 @njit(cache=True, parallel=True)
 def sweep_trees(problem: LeafProblem, value: Array, residual: Array) -> Array:
-    """Give every leaf its best answer, tree after tree; return each leaf's squared gradient before that."""
+    """Set every leaf to its optimum, tree after tree; return each leaf's squared gradient before that."""
     leaf_start, divisor = problem.leaf_start, problem.divisor
     square = np.zeros(len(value))
     for t in range(leaf_start.size - 1):
         for chunk in prange((leaf_start[t + 1] - leaf_start[t] + CHUNK - 1) // CHUNK):
-            answer = np.empty(value.shape[1])
+            new = np.empty(value.shape[1])
             first = leaf_start[t] + chunk * CHUNK
             for leaf in range(first, min(first + CHUNK, leaf_start[t + 1])):
                 rows = rows_of_leaf(problem, t, leaf)
-                square[leaf] = best_answer(answer, problem, leaf, rows, value[leaf], residual)
+                square[leaf] = solve_leaf(new, problem, leaf, rows, value[leaf], residual)
                 for i in rows:
-                    for k in range(answer.size):
-                        residual[i, k] -= (answer[k] - value[leaf, k]) / divisor
-                value[leaf] = answer
+                    for k in range(new.size):
+                        residual[i, k] -= (new[k] - value[leaf, k]) / divisor
+                value[leaf] = new
     return square
 
 
@@ -192,8 +192,8 @@ def measure_trees(problem: LeafProblem, value: Array, residual: Array) -> Array:
     leaf_start = problem.leaf_start
     square = np.zeros(len(value))
     for t in prange(leaf_start.size - 1):
-        answer = np.empty(value.shape[1])
+        new = np.empty(value.shape[1])
         for leaf in range(leaf_start[t], leaf_start[t + 1]):
             rows = rows_of_leaf(problem, t, leaf)
-            square[leaf] = best_answer(answer, problem, leaf, rows, value[leaf], residual)
+            square[leaf] = solve_leaf(new, problem, leaf, rows, value[leaf], residual)
     return square

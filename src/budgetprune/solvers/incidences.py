@@ -20,7 +20,7 @@ def incidence_uses(problem: PruningProblem) -> NDArray[np.int64]:
 
 
 def incidence_rows(problem: PruningProblem) -> NDArray[np.int32]:
-    """Row that each incidence is about."""
+    """Row that each incidence belongs to."""
     shift = np.repeat(first_rows(problem) - problem.use_start[:-1], np.diff(problem.use_start))
     rows: NDArray[np.int32] = problem.order.ravel()[np.arange(problem.n_incidences) + shift]
     return rows

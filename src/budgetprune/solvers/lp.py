@@ -45,7 +45,7 @@ class Program:
 
     @classmethod
     def of(cls, problem: PruningProblem, lam: float) -> Program:
-        """Write a problem down as a linear program."""
+        """Formulate a problem as a linear program."""
         above = predecessors(problem)
         pair_source, pair_row, pair = number_pairs(problem)
         n_nodes, n_incidences, n_pairs = problem.forest.n_nodes, problem.n_incidences, pair_source.size
@@ -78,7 +78,7 @@ def solve(problem: PruningProblem, lam: float, *, time_limit: float = np.inf) ->
     Returns
     -------
     pruning : Pruning
-        Its `dual` proves that it is optimal.
+        Its `dual` certifies that it is optimal.
     """
     problem.objective(np.zeros_like(problem.unpruned), lam)  # raises if lam is invalid
     if not time_limit > 0:

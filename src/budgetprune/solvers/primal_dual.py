@@ -18,7 +18,7 @@ from budgetprune.problem.pruning import Pruning
 from budgetprune.solvers import primal_dual_kernels as kernels
 from budgetprune.solvers.incidences import first_rows
 
-# Increase of a use's potential in one iteration if its split stays for certain, before any stall.
+# Increase of a use's potential in one iteration if its split is kept with probability 1, before any stall.
 STEP = 3.0
 # Least weight of the newest usage in the average over iterations.
 NEWEST = 0.1
@@ -56,7 +56,7 @@ def solve(
     max_iterations: int = 500,
     verbose: bool = False,
 ) -> Pruning:
-    """Find a pruning that is provably good, by iterations that decompose by tree.
+    """Find a pruning with a small certified gap, by iterations that decompose by tree.
 
     The trees that use a source for a row share its price: beta is the share of each tree. Given beta, each
     tree is pruned on its own, and the sum of their errors and payments is a lower bound of the objective of
@@ -82,21 +82,22 @@ def solve(
 
     Notes
     -----
-    This is Algorithm 1 of the paper. What that leaves open is filled in so that tens of iterations do:
+    This is Algorithm 1 of the paper. Its open choices are made so that tens of iterations suffice:
 
     - *w.* Trees that pay more or less than the price of a pair (a source and a row) never give a better
       bound than trees that pay just the price. Then mu is 0, and any w in [0, 1] is a minimiser: we take the
       mean of the w^(t), with which step 3 leaves the sum of the shares as it is.
     - *Step 3* is taken in logarithms (mirror ascent, with entropy in the place of squared distance). Each
-      use has a potential, the sum of its w^(t) so far times the step length, and shares are in proportion
-      to exp(potential), which does what [.]_+ was for. As w^(t) is the same for all rows of a use, beta has
-      one parameter per use, and is not stored at all. All trees start with even shares.
-    - *Step length.* Logarithms of shares know no units, so a constant does, and is reduced after stalls such
-      that the sum of all steps has no limit.
+      use has a potential, the sum of its w^(t) so far times the step length, and shares are in proportion to
+      exp(potential), which replaces [.]_+. As w^(t) is the same for all rows of a use, beta has one parameter
+      per use, and is not stored at all. All trees start with even shares.
+    - *Step length.* Logarithms of shares have no units, so a constant suffices; it is reduced after stalls
+    such that
+      the sum of all steps has no limit.
     - *w^(t).* A tree's best pruning jumps with beta, and the bound has kinks. The direction is therefore
       that of a smooth bound: minima are soft, at a temperature in proportion to the gap and to what the
       subtree can gain, and usage is averaged over the iterations. The bound itself is always the exact one.
-    - *Pruning.* The trees' own prunings disagree about what to acquire, and together acquire too much. In the
+    - *Pruning.* The trees' own prunings need different sources, and together acquire too much. In the
       average, a split's usage is a number in [0, 1], at most its parent's, so that the splits above any level
       are a pruning. The objective of (IP) at the average is the mean of theirs over all levels: the best
       level is at least as good. (If trees share nothing, their own prunings are the optimum at once.)

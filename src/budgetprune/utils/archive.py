@@ -1,8 +1,8 @@
-"""Zip archives of arrays (``.npz``) of any origin: all is checked before anything large is unpacked.
+"""Untrusted zip archives of arrays (``.npz``): everything is checked before anything large is unpacked.
 
-A few bytes of a zip archive can stand for gigabytes. So what an archive may hold depends on its own length,
-see `unpacked_limit`; names, types and sizes of all arrays are read first, and reading an array stops where
-its size says.
+A few bytes of a zip archive can unpack to gigabytes. So the size of the content is limited by the length of
+the file, see `unpacked_limit`; names, types and sizes of all arrays are read first, and reading an array
+stops at its stated size.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.stored_arrays import Entry, from_bytes, is_storable, open_without_waiting
 
-# The content of an archive may always take this much memory ...
+# The content of any archive may take this much memory ...
 ALWAYS_ALLOWED = 2**26
-# ... and any archive's this many times its own length. Forests of few classes pack 4 to 12 times. Zeros pack
-# 1000 times, so class weights come near that if there are thousands of classes.
+# ... and this many times the length of the archive. Forests of few classes are compressed 4 to 12 times.
+# Zeros are compressed 1000 times, and so, nearly, are class weights of thousands of classes.
 LARGEST_RATIO = 256
 
 _CHUNK = 2**20
@@ -44,16 +44,16 @@ _HEAD = re.compile(
     rb"'shape': \(([0-9]{1,15}, ?(?:[0-9]{1,15})?)\),? ?\}"
 )
 _ENCRYPTED = 0x1 | 0x40  # flags of a member
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others cannot be unpacked in bounded pieces
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods cannot be unpacked in bounded pieces
 
-# What `zipfile` raises for damaged files.
+# Errors that `zipfile` raises for damaged files.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, UnicodeDecodeError)
 
 File = str | os.PathLike[str]
 
 
 def unpacked_limit(n_bytes: int) -> int:
-    """How many bytes the content of an archive of `n_bytes` may have in all."""
+    """Maximum number of bytes of the whole content of an archive of `n_bytes`."""
     return max(ALWAYS_ALLOWED, LARGEST_RATIO * n_bytes)
 
 
@@ -74,7 +74,7 @@ class Archive:
         self.names = [info.filename.removesuffix(_SUFFIX) for info in members.infolist()]
         _check_directory(members.infolist(), n_bytes)
         if not all(info.filename.endswith(_SUFFIX) for info in members.infolist()):
-            raise InvalidInputError("it holds something that is no array.")
+            raise InvalidInputError("it holds something that is not an array.")
 
     def describe(self, name: str) -> Entry:
         """Read type (in the byte order of this machine) and shape of an array, but not its content."""
@@ -91,7 +91,7 @@ class Archive:
                 piece = content[start : start + _CHUNK]
                 piece[:] = np.frombuffer(_read_exactly(name, handle, piece.size), dtype=np.uint8)
             if handle.read(1):  # also has zipfile compare the checksum
-                raise InvalidInputError(f"the array {reprlib.repr(name)} is longer than it says.")
+                raise InvalidInputError(f"the array {reprlib.repr(name)} is longer than its stated size.")
         if is_fortran:
             return from_bytes(entry._replace(shape=entry.shape[::-1]), content).T
         return from_bytes(entry, content)
@@ -105,14 +105,14 @@ class Archive:
 
 @contextmanager
 def open_archive(file: File) -> Iterator[Archive]:
-    """Open a ``.npz`` file and check its directory; raise InvalidInputError for what is wrong with it."""
+    """Open a ``.npz`` file and check its directory; raise InvalidInputError if it is invalid."""
     with _open_members(file, _LONGEST_DIRECTORY) as (members, n_bytes):
         yield Archive(members, n_bytes)
 
 
 def check_archive(file: File) -> None:
-    """Refuse a zip archive whose content is far larger than the file, before a library unpacks it."""
-    with _open_members(file) as (members, n_bytes):  # of a large model, there are thousands
+    """Raise if the content of a zip archive is far larger than the file, before a library unpacks it."""
+    with _open_members(file) as (members, n_bytes):  # a large model has thousands
         _check_directory(members.infolist(), n_bytes)
 
 
@@ -121,18 +121,18 @@ def _open_members(file: File, longest_directory: float = math.inf) -> Iterator[t
     with _LimitedReader(open(file, "rb", buffering=0, opener=open_without_waiting)) as handle:
         status = os.fstat(handle.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise InvalidInputError("it is no regular file.")
+            raise InvalidInputError("it is not a regular file.")
         handle.limit = longest_directory
         try:
             with zipfile.ZipFile(handle) as members:
                 yield members, status.st_size
         except _DAMAGE as error:
             reason = f"{type(error).__name__}: {error}"
-            raise InvalidInputError(f"it is no zip archive, or it is damaged ({reason}).") from None
+            raise InvalidInputError(f"it is not a zip archive, or it is damaged ({reason}).") from None
 
 
 class _LimitedReader(io.BufferedReader):
-    """A file that refuses to read much at once: `zipfile` reads a directory of any length in one piece."""
+    """File with limited reads, because `zipfile` reads a directory of any length in one piece."""
 
     limit: float = math.inf
 
@@ -151,11 +151,11 @@ def _check_directory(members: list[zipfile.ZipInfo], n_bytes: int) -> None:
     for info in members:
         if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
             raise InvalidInputError(
-                f"{reprlib.repr(info.filename)} is encrypted, or compressed by other means than deflate."
+                f"{reprlib.repr(info.filename)} is encrypted, or compressed by a method other than deflate."
             )
         if not 0 <= info.header_offset < n_bytes:
             raise InvalidInputError(f"{reprlib.repr(info.filename)} is said to lie outside of the file.")
-    # Members that share bytes of the file are larger together than all of it.
+    # Members that share bytes of the file are larger in total than the file.
     if sum(info.compress_size for info in members) > n_bytes:
         raise InvalidInputError("its members overlap.")
     unpacked, limit = sum(info.file_size for info in members), unpacked_limit(n_bytes)
@@ -169,12 +169,13 @@ def _check_directory(members: list[zipfile.ZipInfo], n_bytes: int) -> None:
 def _read_entry(name: str, handle: BinaryIO, n_bytes: int) -> tuple[Entry, bool]:
     """Read the head of a ``.npy`` file: type and shape, and whether columns are stored one by one.
 
-    numpy evaluates it as Python and repairs what it can; here it must be as `numpy.save` writes it.
+    numpy evaluates the head as Python and repairs some errors; here it must be exactly as `numpy.save` writes
+    it.
     """
     start = handle.read(len(_MAGIC) + 2)
     length = _LENGTH.get(start[len(_MAGIC) :]) if start.startswith(_MAGIC) else None
     if length is None:
-        raise InvalidInputError(f"{reprlib.repr(name)} is no array.")
+        raise InvalidInputError(f"{reprlib.repr(name)} is not an array.")
     (n_head,) = length.unpack(_read_exactly(name, handle, length.size))
     text = _read_exactly(name, handle, min(n_head, _LONGEST_HEAD)).rstrip()
     head = _HEAD.fullmatch(text)
@@ -195,5 +196,5 @@ def _read_entry(name: str, handle: BinaryIO, n_bytes: int) -> tuple[Entry, bool]
 def _read_exactly(name: str, handle: BinaryIO, n_bytes: int) -> bytes:
     content = handle.read(n_bytes)
     if len(content) != n_bytes:
-        raise InvalidInputError(f"the array {reprlib.repr(name)} is shorter than it says.")
+        raise InvalidInputError(f"the array {reprlib.repr(name)} is shorter than its stated size.")
     return content

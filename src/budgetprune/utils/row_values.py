@@ -41,7 +41,7 @@ def as_numbers(values: Any, n_rows: int, name: str) -> NDArray[np.float64]:
 
 
 def one_per_row(values: Any, n_rows: int, name: str) -> NDArray[Any]:
-    """Return one entry per row, of whatever kind."""
+    """Return one entry per row, of any type."""
     array = np.asarray(values)
     if array.shape != (n_rows,):
         raise InvalidInputError(

@@ -42,7 +42,7 @@ def is_storable(dtype: str) -> bool:
 
 
 def from_bytes(entry: Entry, content: NDArray[np.uint8]) -> NDArray[Any]:
-    """Turn the bytes of a stored array into the array, or raise InvalidInputError."""
+    """Convert the bytes of a stored array to the array, or raise InvalidInputError."""
     if entry.dtype.kind == "b" and content.max(initial=0) > 1:
         raise InvalidInputError(f"{reprlib.repr(entry.name)} has bool entries that are neither 0 nor 1.")
     array = content.view(entry.dtype).reshape(entry.shape)
@@ -51,7 +51,7 @@ def from_bytes(entry: Entry, content: NDArray[np.uint8]) -> NDArray[Any]:
 
 
 def check_characters(name: str, array: NDArray[Any]) -> None:
-    """Refuse code points that are no characters: numpy stores them, but Python cannot use them as str."""
+    """Raise if code points are not characters: numpy stores them, but a Python str cannot."""
     if array.dtype.kind == "U":
         character = array.reshape(-1).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
         if np.any((character > 0x10FFFF) | ((character >= 0xD800) & (character < 0xE000))):

@@ -23,7 +23,7 @@ def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     Parameters
     ----------
     estimator : estimator
-        Knows the features since `reset` (`n_features_in_`, `feature_names_in_`).
+        It stores the features of the call with `reset` (`n_features_in_`, `feature_names_in_`).
     X : array, sparse matrix or table
         Missing values are not checked here.
     reset : bool

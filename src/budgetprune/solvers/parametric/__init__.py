@@ -23,7 +23,7 @@ __all__ = ["path", "solve"]
 
 
 def solve(problem: PruningProblem, lam: float, *, verbose: bool = False) -> Pruning:
-    """Find the best pruning for one `lam`, with a dual solution that proves it.
+    """Find the best pruning for one `lam`, with a dual solution as its certificate.
 
     If several are optimal, the smallest one.
     """
@@ -69,7 +69,7 @@ def path(
         raise InvalidInputError("resolution must be a positive amount of cost; leave it out for all points.")
     wanted = None if budgets is None else all_at_least_zero(budgets, "budget")
     if wanted is not None and problem.computation.any():
-        raise InvalidInputError("budgets are about cost alone; with a computation_weight, leave them out.")
+        raise InvalidInputError("budgets limit cost alone; with a computation_weight, leave them out.")
     if certify:
         return _certified_path(problem, grid, wanted, resolution, verbose)
     choose = at_density if grid is None else on_grid(grid)
@@ -104,8 +104,8 @@ def _certified_path(
         _, cost, _ = problem.trade_off(critical, grid)
         within = np.searchsorted(-cost, -budgets * (1 + ROUNDING))
         grid = grid[np.unique(np.clip(np.append(within, within - 1), 0, grid.size - 1))]
-    # The flow fills the pairs of a slice at the slice's own level, so scaled down it fills them at any lower
-    # one, and at any higher one it fits: one flow proves the whole path.
+    # The flow fills the pairs of a slice at the slice's own level. Scaled down, it fills them at any lower
+    # level, and at any higher level it is feasible, so one flow certifies the whole path.
     level = np.full(problem.forest.n_nodes, np.inf)
     level[closure.top] = np.where(np.isnan(levels.routed), np.inf, levels.routed)
     bound = problem.bounds(incidence_flow(problem, closure, net), level, grid)

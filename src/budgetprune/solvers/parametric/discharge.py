@@ -7,7 +7,7 @@ block, so one step crosses two arcs:
            |       =>            |     and the displaced flow is excess of v again
     v --> pair --> sink   v      sink
 
-Blocks wait in a queue, so that flow that arrives at one from several others moves on together.
+Blocks wait in a queue, so that flow that reaches a block from several others moves on in one step.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 A slice is a set of blocks and pairs whose critical levels lie in one interval. Its density is the level at
 which keeping all of it is worth as much as keeping nothing. At that level, a maximum flow shows whether a
 part of the slice is worth more. If not, the density is the critical level of the whole slice. Otherwise the
-slice is cut in two, one for the levels above and one for those below, and each starts from the flow that it
-has.
+slice is cut in two, one for the levels above and one for those below, and each starts from its present flow.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Network(NamedTuple):
     """Arrays of the network. Flows are integers, so all sums are exact.
 
     Arcs from blocks to pairs are numbered block by block. Each pair lists its member blocks, suppliers (those
-    that send flow) first, so that flow that a pair can return is found without a look at the other members.
+    that send flow) first, so that flow that a pair can return is found without reading the other members.
     """
 
     # blocks
@@ -41,13 +41,13 @@ class Network(NamedTuple):
     first_child: NDArray[np.int32]
     next_sibling: NDArray[np.int32]
     arc_start: IntArray
-    arc_stop: IntArray  # arcs that left the block's slice are cut off behind
+    arc_stop: IntArray  # end of the arcs that are still in the block's slice
     up: NDArray[np.int64]  # flow to the parent
     excess: NDArray[np.int64]  # gain not yet absorbed
     room: NDArray[np.int64]  # flow that a block with a negative gain can still absorb
     slice_of: NDArray[np.int32]
     height: NDArray[np.int32]  # lower bound on the number of steps to the sink
-    current: IntArray  # arcs before this one lead nowhere at the present height
+    current: IntArray  # arcs before this one lead to no lower neighbour at the present height
     queue: NDArray[np.int32]
     owner: NDArray[np.uint8]  # thread of a search that found the block
     waiting: NDArray[np.bool_]

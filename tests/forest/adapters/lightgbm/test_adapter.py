@@ -47,7 +47,7 @@ def test_what_is_saved_loads_and_passes_the_checks():
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"{}", "no model that LightGBM saved"), (b"tree\nversion=v4\n", "not all of it is there")],
+    [(b"{}", "not a model that LightGBM saved"), (b"tree\nversion=v4\n", "damaged or incomplete")],
 )
 def test_other_content_is_refused(content, words):
     with pytest.raises(InvalidInputError, match=words):

@@ -164,7 +164,7 @@ REFUSED = {
         lambda: train(
             three_classes(), objective=lambda scores, data: (scores - 1.0, np.ones_like(scores)), num_class=3
         ),
-        "3 scores for an objective of your own",
+        "3 scores for a custom objective",
     ),
     "own classes": (
         lambda: lgb.LGBMClassifier(objective=lambda y, score: (score - y, np.ones(score.size)), **SMALL).fit(

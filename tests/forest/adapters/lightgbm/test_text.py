@@ -7,22 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
-import numpy as np
 import pytest
 
-from budgetprune import Forest, InvalidInputError
+from budgetprune import Forest
 
 from ..damaged import LightGBMStub
+from ..refusals import X, Y, refuse
 from .zoo import SMALL
-
-X = np.random.default_rng(0).normal(size=(120, 4))
-X[:, 3] = np.arange(120) % 5
-Y = (X[:, 0] + X[:, 1] * (X[:, 3] % 2) > 0).astype(int)
-
-
-def refuse(model: Any, words: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"this model is damaged: .*{words}"):
-        Forest.from_model(model)
 
 
 def damage_lightgbm(edit: Callable[[str], str], name: str = "binary", categories: Any = None) -> LightGBMStub:
@@ -80,7 +71,7 @@ def test_lightgbm_header():
     def other_rounds(text: str) -> str:
         return text.replace("num_tree_per_iteration=1", "num_tree_per_iteration=2")
 
-    refuse(damage_lightgbm(other_rounds), "3 trees are no whole rounds of 2")
+    refuse(damage_lightgbm(other_rounds), "3 trees do not divide into rounds of 2")
 
 
 def test_lightgbm_parameters():
@@ -89,7 +80,7 @@ def test_lightgbm_parameters():
     def other_columns(text: str) -> str:
         return re.sub(r"\[categorical_feature: .*\]", "[categorical_feature: 99]", text)
 
-    refuse(damage_lightgbm(other_columns, "categories", [["a"]]), "columns that it does not have")
+    refuse(damage_lightgbm(other_columns, "categories", [["a"]]), "categories of columns that do not exist")
 
 
 def test_undamaged_models_are_imported():

@@ -139,7 +139,7 @@ def test_what_onnx_cannot_express_is_refused(get_case):
     )
     with pytest.raises(UnsupportedModelError, match="by category"):
         by_category.to_onnx()
-    with pytest.raises(UnsupportedModelError, match="zeros for missing"):
+    with pytest.raises(UnsupportedModelError, match="zeros as missing"):
         replace(forest, missing="nan-or-zero").to_onnx()
     with pytest.raises(UnsupportedModelError, match="no type for labels"):
         replace(forest, classes=np.array([(1, 2), None], dtype=object)).to_onnx()

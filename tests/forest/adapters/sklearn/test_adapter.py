@@ -33,7 +33,7 @@ def test_types_that_could_run_code_are_refused():
     with pytest.raises(reader.UntrustedTypesError, match="shout") as refused:
         reader.load(skops.io.dumps(FunctionTransformer(shout)))
     explained = ADAPTER.explain_load_error(type(refused.value).__name__, str(refused.value))
-    assert explained.startswith("holds types that are not known to be harmless")
+    assert explained.startswith("holds types that are not trusted")
     assert ADAPTER.explain_load_error("ValueError", "no") is None
 
 

@@ -198,5 +198,5 @@ def test_what_scikit_learn_cannot_express_is_refused(get_case):
     with pytest.raises(UnsupportedModelError, match="base score"):
         replace(forest, base=np.ones(3)).to_sklearn()
     bag = get_case("bag, missing classes").forest
-    with pytest.raises(UnsupportedModelError, match="never seen"):
+    with pytest.raises(UnsupportedModelError, match="not in its origin's training sample"):
         replace(bag, value=np.ones_like(bag.value)).to_sklearn()

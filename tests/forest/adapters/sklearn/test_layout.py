@@ -15,16 +15,9 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from budgetprune import Forest, InvalidInputError
+from budgetprune import Forest
 
-X = np.random.default_rng(0).normal(size=(120, 4))
-X[:, 3] = np.arange(120) % 5
-Y = (X[:, 0] + X[:, 1] * (X[:, 3] % 2) > 0).astype(int)
-
-
-def refuse(model: Any, words: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"this model is damaged: .*{words}"):
-        Forest.from_model(model)
+from ..refusals import X, Y, refuse
 
 
 def with_node(tree: Any, field: str, node: int, entry: Any) -> None:
@@ -58,7 +51,7 @@ def test_bags_whose_trees_saw_other_columns():
     for columns in ([0, 1, 2], [0], [0, -1]):
         broken = copy.deepcopy(model)
         broken.estimators_features_[1] = np.array(columns)
-        refuse(broken, "columns that the ensemble says it saw")
+        refuse(broken, "columns that the ensemble records")
     model.estimators_features_[1] = np.array([0, 9])
     refuse(model, "feature must be below 4")
 
@@ -72,7 +65,7 @@ def test_more_labels_than_classes():
 def test_trees_that_know_other_classes():
     model = RandomForestClassifier(2, random_state=0).fit(X, X[:, 3].astype(int))
     model.estimators_[0].classes_ = np.array([0, 1, 9])
-    refuse(model, "classes apart that the ensemble does not have")
+    refuse(model, "classes that the ensemble does not have")
 
 
 def hist() -> HistGradientBoostingClassifier:

@@ -37,5 +37,5 @@ def test_what_is_saved_loads_and_passes_the_checks(form):
 
 
 def test_other_content_is_refused():
-    with pytest.raises(InvalidInputError, match="no model that XGBoost saved"):
+    with pytest.raises(InvalidInputError, match="not a model that XGBoost saved"):
         ADAPTER.check_content(b"tree\n")

@@ -15,16 +15,7 @@ from budgetprune.forest.adapters.xgboost.checks import check_ensemble, check_tre
 from budgetprune.forest.adapters.xgboost.model import PER_NODE, PER_SET
 
 from ..damaged import XGBoostStub
-
-X = np.random.default_rng(0).normal(size=(120, 4))
-X[:, 3] = np.arange(120) % 5
-Y = (X[:, 0] + X[:, 1] * (X[:, 3] % 2) > 0).astype(int)
-
-
-def refuse(model: Any, words: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"this model is damaged: .*{words}"):
-        Forest.from_model(model)
-
+from ..refusals import X, Y, refuse
 
 # The libraries are not asked to load damaged models: they may damage the memory of this process.
 
@@ -123,7 +114,7 @@ def test_xgboost_scores_that_no_tree_makes():
         learner["learner_model_param"]["num_class"] = "7"
         learner["objective"] = {"name": "multi:softprob", "softmax_multiclass_param": {"num_class": "7"}}
 
-    refuse(damage_xgboost(seven), "3 trees cannot make 7 scores")
+    refuse(damage_xgboost(seven), "3 trees are too few for 7 scores")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +130,7 @@ def test_xgboost_scores_that_no_tree_makes():
         ("categories", 0, 2**31, "negative or not below"),
         ("split_type", 0, 2, "node 0 of tree 4 has the split type 2"),
         ("categories_sizes", slice(None), [], "without a node"),
-        ("parents", slice(None), [], "not so many parents"),
+        ("parents", slice(None), [], "not as many parents"),
     ],
 )
 def test_xgboost_trees(field, place, entry, words):

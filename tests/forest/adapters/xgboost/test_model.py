@@ -68,16 +68,16 @@ def refused() -> dict[str, Any]:
             **SMALL, multi_strategy="multi_output_tree"
         ).fit(X, both),
         "predicts 2 targets": lambda: regressor(**SMALL).fit(X, both),
-        "objective='binary:hinge' answers with labels": lambda: classifier(
-            **SMALL, objective="binary:hinge"
-        ).fit(X, two),
+        "objective='binary:hinge' predicts labels": lambda: classifier(**SMALL, objective="binary:hinge").fit(
+            X, two
+        ),
         "objective='survival:cox' mean. Supported are: binary:logistic": lambda: regressor(
             **SMALL, objective="survival:cox"
         ).fit(X, amount),
         "scores above 0.5, because its objective (binary:logitraw)": lambda: classifier(
             **SMALL, objective="binary:logitraw"
         ).fit(X, two),
-        "scores above 0.5, because its objective (a function of yours)": lambda: classifier(
+        "scores above 0.5, because its objective (a custom function)": lambda: classifier(
             **SMALL, objective=lambda y, score: (score - y, np.ones_like(y))
         ).fit(X, two),
         "XGBRegressor with objective='binary:logistic' predicts a share": lambda: regressor(

@@ -48,7 +48,7 @@ class LightGBMAdapter(Adapter):
         try:
             yield
         finally:
-            model.n_jobs = None  # predictions are about other rows
+            model.n_jobs = None  # predictions may have another number of rows
 
     def stored_name(self, name: str) -> str:
         """LightGBM replaces spaces in names of features."""
@@ -57,11 +57,11 @@ class LightGBMAdapter(Adapter):
     def check_content(self, content: bytes) -> None:
         """Raise unless the content looks complete; LightGBM ends the process for some other files."""
         if not content.startswith(b"tree\n"):
-            raise InvalidInputError("it is no model that LightGBM saved (Booster.save_model).")
+            raise InvalidInputError("it is not a model that LightGBM saved (Booster.save_model).")
         sizes = re.search(rb"^tree_sizes=([0-9 ]+)$", content, flags=re.MULTILINE)
         begin, end = content.find(b"\nTree=0\n") + 1, content.find(b"end of trees\n")
         if sizes is None or end < 0 or end - begin != sum(map(int, sizes[1].split())):
-            raise InvalidInputError("it is damaged, or not all of it is there; save or copy it again.")
+            raise InvalidInputError("it is damaged or incomplete; save or copy it again.")
 
     def check_saved(self, content: bytes) -> None:
         with errors_as_damage("LightGBM model"):

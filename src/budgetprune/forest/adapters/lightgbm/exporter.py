@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def to_lightgbm(forest: Forest) -> Any:
-    """Write the model text of the origin anew, with the trees of `forest`, and load it."""
+    """Replace the trees in the origin's model text by those of `forest`, and load it."""
     origin: Any = forest.origin
     booster = getattr(origin, "booster_", origin)
     written = booster.model_to_string()
@@ -49,7 +49,7 @@ def _check_same_meaning(forest: Forest, text: ModelText) -> None:
     ):
         if has != had:
             raise UnsupportedModelError(
-                f"a LightGBM model like the origin cannot say what this forest says: the {what} was changed."
+                f"a LightGBM model of the origin's kind cannot represent this forest: the {what} was changed."
             )
 
 
@@ -99,7 +99,7 @@ def _write_trees(forest: Forest, text: ModelText) -> list[str]:
 
 
 def _hessians(text: ModelText) -> NDArray[np.float64]:
-    """Add up second derivatives at inner nodes, for which LightGBM writes them with six digits only."""
+    """Sum second derivatives of leaves at inner nodes, where LightGBM writes only six digits."""
     hessian = text.nodes.hessian.copy()
     order, _, _, right = in_preorder(text.tree_start, text.nodes.left, text.nodes.right)
     hessian[order] = sum_of_leaves(right, hessian[order][:, np.newaxis])[:, 0]
@@ -112,7 +112,7 @@ def _base_in_trees(forest: Forest) -> NDArray[np.float64]:
     if forest.divisor == 1.0:
         share[: forest.n_outputs] = forest.base
         return share
-    return forest.base[forest.tree_output] / forest.divisor  # averaged trees are alike
+    return forest.base[forest.tree_output] / forest.divisor  # averaged trees share it equally
 
 
 def _decision_types(forest: Forest) -> NDArray[np.int64]:
@@ -129,6 +129,6 @@ def _category_lines(forest: Forest, sets: NDArray[np.int32]) -> list[str]:
 
 
 def _words(numbers: NDArray[Any]) -> list[str]:
-    """Write numbers so that reading gives them back to the last bit."""
+    """Format numbers so that reading them gives the same bits."""
     entries: Iterable[Any] = numbers.tolist()
     return [repr(number) for number in entries]

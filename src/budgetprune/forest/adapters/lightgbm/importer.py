@@ -1,4 +1,4 @@
-"""Importer for LightGBM's boosters and their scikit-learn wrappers, by name: the library is optional."""
+"""Importer for LightGBM's boosters and their scikit-learn wrappers; LightGBM itself is not imported."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def from_booster(model: Any) -> Forest:
 
 
 def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest:
-    # By itself it writes what `predict` uses: the trees up to the best iteration, if it stopped early.
+    # By default it writes the trees that `predict` uses: after early stopping, those up to the best
+    # iteration.
     text = lightgbm_text.parse(booster.model_to_string())
     _refuse_other_trees(text)
     objective = read_objective(text)
@@ -63,7 +64,7 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
         category_start=text.category_start,
         category_bits=text.category_bits,
         value=steps.value[:, np.newaxis],
-        # Rows, since weights are not recorded. Old versions count none in a tree that is a single leaf.
+        # Row counts, since weights are not recorded. Old versions record 0 for a tree that is a single leaf.
         weight=np.where(n_rows > 0, n_rows, n_rows.max()),
         class_weight=None,
         variance=None,
@@ -80,7 +81,7 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
         origin=model,
         origin_node=(order - np.repeat(start[:-1], np.diff(start))).astype(np.int32),
         loss=objective.loss,
-        # Trees of a random forest all take the same step, from the base score.
+        # In a random forest, the gradients of all trees are taken at the base score.
         tree_round=np.arange(n_trees, dtype=np.int32) // (n_trees if text.is_averaged else n_outputs),
         split_gain=steps.split_gain,
         categories=_categories(booster.pandas_categorical, text),
@@ -88,7 +89,7 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
 
 
 def check_text(written: str) -> None:
-    """Check model text before LightGBM loads it: writing, it counts features without looking at bounds."""
+    """Check model text before LightGBM loads it, which saves features without checking their bounds."""
     text = lightgbm_text.parse(written)
     _refuse_other_trees(text)
     in_preorder(text.tree_start, text.nodes.left, text.nodes.right)
@@ -99,13 +100,13 @@ def _refuse_other_trees(text: ModelText) -> None:
         raise InvalidInputError("this LightGBM model has no trees; train it for at least one round.")
     if text.is_linear:
         raise UnsupportedModelError(
-            "this LightGBM model has linear trees (linear_tree=True): its leaves answer with linear "
-            "functions, which need features of their own. Train it without."
+            "this LightGBM model has linear trees (linear_tree=True): its leaves hold linear functions of "
+            "further features. Train it with linear_tree=False."
         )
     if text.parameters.get("boosting") == "dart":
         raise UnsupportedModelError(
-            "this LightGBM model was trained with boosting='dart': its trees were dropped and weighted after "
-            "they were grown, so that what a split gains is no longer known. Train it with 'gbdt'."
+            "this LightGBM model was trained with boosting='dart': its trees were reweighted after they were "
+            "grown, so the gains of their splits are unknown. Train it with 'gbdt'."
         )
 
 
@@ -116,13 +117,13 @@ def _classes(
     if is_wrapper and not objective.is_classifier:
         raise UnsupportedModelError(
             f"this {type(model).__name__} was trained with an objective that gives no class probabilities "
-            f"({objective.name or 'one of your own'}); use 'binary' or 'multiclass'."
+            f"({objective.name or 'a custom one'}); use 'binary' or 'multiclass'."
         )
     if not objective.is_classifier:
         if n_outputs > 1:
             raise UnsupportedModelError(
-                f"this LightGBM model adds up {n_outputs} scores for an objective of your own, and nothing "
-                "says what they mean; use 'multiclass'."
+                f"this LightGBM model has {n_outputs} scores for a custom objective, so their meaning is "
+                f"unknown; use 'multiclass'."
             )
         return None
     n_classes = max(n_outputs, 2)
@@ -130,19 +131,19 @@ def _classes(
         return np.arange(n_classes)
     if len(classes) != n_classes:
         raise UnsupportedModelError(
-            f"this {type(model).__name__} knows {len(classes)} class(es), but its trees tell {n_classes} "
-            "apart; train it on rows of at least two classes."
+            f"this {type(model).__name__} has {len(classes)} class(es), but its trees have {n_classes}; "
+            f"train it on rows of at least two classes."
         )
     return np.asarray(classes)
 
 
 def _names(names: list[str]) -> tuple[str, ...] | None:
-    """Names of the features, None if LightGBM has made them up."""
+    """Names of the features, None if LightGBM generated them."""
     return None if names == [f"Column_{k}" for k in range(len(names))] else tuple(names)
 
 
 def _around_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move thresholds that are almost zero, so that all that LightGBM takes for zero goes where zero goes."""
+    """Move thresholds close to zero, so that all values that LightGBM treats as zero go the same way."""
     almost = np.abs(threshold) <= ZERO
     return np.where(almost, np.where(threshold >= 0, ZERO, np.nextafter(-ZERO, -np.inf)), threshold)
 
@@ -152,8 +153,8 @@ def _missing_values(
 ) -> tuple[Literal["nan", "nan-or-zero"], NDArray[np.bool_]]:
     """Values that count as missing, and whether they go left.
 
-    In LightGBM each split has its own notion of missing: NaN; or NaN and zero; or none, and then NaN is zero.
-    A category that is missing goes right.
+    In LightGBM each split defines its missing values: NaN; NaN and zero; or none, and then NaN counts as
+    zero. A missing category goes right.
     """
     kind = decision >> lightgbm_text.MISSING_SHIFT & 3
     default_left = (decision & lightgbm_text.DEFAULT_LEFT).astype(np.bool_)
@@ -163,7 +164,7 @@ def _missing_values(
         return "nan", left
     if np.any(by_threshold & (kind == lightgbm_text.MISSING_NAN) & (default_left != zero_left)):
         raise UnsupportedModelError(
-            "some splits of this LightGBM model take zeros for missing values, and others do not; train all "
+            "some splits of this LightGBM model treat zeros as missing values, and others do not; train all "
             "rounds with the same zero_as_missing."
         )
     return "nan-or-zero", left
@@ -178,19 +179,17 @@ def _penalties(
     }
     n_bins = np.array([info.count(":") + 1 for info in text.header["feature_infos"].split(" ")])
     # Checked against the largest feature that is tested; leaves test -1.
-    check_model(
-        n_bins.size > feature.max(), "what is known about the values of features does not cover all of them"
-    )
+    check_model(n_bins.size > feature.max(), "feature_infos does not cover all features")
     many = by_category & (n_bins[feature] > settings["max_cat_to_onehot"])
     return np.where(many[parent] & (parent >= 0), settings["cat_l2"], 0.0) + settings["lambda_l2"]
 
 
 def _categories(known: list[list[Any]] | None, text: ModelText) -> tuple[tuple[Any, ...] | None, ...] | None:
-    """Which category has which number, for each feature that was a category column of a pandas table.
+    """Categories by number, for each feature that was a category column of a pandas table.
 
-    LightGBM lists them without saying for which columns. They are those that it was told to treat as
-    categories, unless their number differs (ordered categories are mere numbers to it), or numbers occur that
-    the list does not have; then the numbering is unknown, and rows must hold numbers.
+    LightGBM stores them without their columns: those that it was told to treat as categorical. If there is
+    another number of them (it treats ordered categories as numeric), or splits have categories that are not
+    listed, the numbering is unknown, and rows must hold numbers.
     """
     if not known:
         return None
@@ -200,7 +199,7 @@ def _categories(known: list[list[Any]] | None, text: ModelText) -> tuple[tuple[A
     check_model(
         all(0 <= k < len(infos) for k in columns)
         and all(isinstance(names, list) and all(map(_is_hashable, names)) for names in known),
-        "its lists of categories are about columns that it does not have",
+        "it lists categories of columns that do not exist",
     )
     categories: list[tuple[Any, ...] | None] = [None] * len(infos)
     if len(columns) == len(known) and all(
@@ -212,7 +211,7 @@ def _categories(known: list[list[Any]] | None, text: ModelText) -> tuple[tuple[A
 
 
 def _is_hashable(category: Any) -> bool:
-    return not isinstance(category, list | dict)  # what JSON has beside numbers and strings
+    return not isinstance(category, list | dict)  # JSON values other than these are hashable
 
 
 def _n_categories(info: str) -> int:

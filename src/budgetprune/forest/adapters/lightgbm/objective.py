@@ -51,9 +51,9 @@ def read_objective(text: ModelText) -> Objective:
     name, *settings = text.header.get("objective", "").split(" ")
     if name not in _OBJECTIVES or "sqrt" in settings:
         raise UnsupportedModelError(
-            f"LightGBM's objective {' '.join([name, *settings])!r} turns scores into answers in a way that "
-            "a Forest does not have. Supported are "
-            f"{', '.join(known for known in _OBJECTIVES if known)} and objectives of your own."
+            f"LightGBM's objective {' '.join([name, *settings])!r} turns scores into predictions in a way "
+            f"that Forest does not support. Supported are "
+            f"{', '.join(known for known in _OBJECTIVES if known)} and custom objectives."
         )
     scale = next((word.partition(":")[2] for word in settings if word.startswith("sigmoid:")), "1")
     if float(scale) != 1.0:

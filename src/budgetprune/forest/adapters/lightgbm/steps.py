@@ -1,9 +1,9 @@
 """Base score, inner values and gains, derived from LightGBM's leaves.
 
-A leaf answers with a shrunken Newton step, v = -eta G / (H + lambda), and the model text has v and H of every
-leaf to the last digit. So G is known at leaves, adds up at inner nodes, and gives them their own step and
-their gain. That is better than what is recorded there: inner values are rounded to six digits, and gains have
-penalties (CEGB, contributions of features) taken off, and lambda added to H.
+The value of a leaf is a shrunken Newton step, v = -eta G / (H + lambda), and the model text has v and H of
+every leaf at full precision. So G is known at leaves; its sums at inner nodes give their steps and gains.
+These are more accurate than the recorded ones: inner values are rounded to six digits, and gains have
+penalties (CEGB, contributions of features) subtracted, and lambda added to H.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from budgetprune.forest.topology import mean_of_leaves, sum_of_leaves
 # Leaves of these objectives are set to a quantile of the residuals after the tree was grown.
 RENEWED = ("regression_l1", "quantile", "mape")
 
-# With these settings, leaves are other things than Newton steps: bent, clipped, smoothed or constrained.
+# With these settings, leaves are not plain Newton steps: they are regularised, clipped, smoothed or
+# constrained.
 _PLAIN_STEPS = {
     "lambda_l1": "0",
     "max_delta_step": "0",
@@ -66,7 +67,7 @@ def find_steps(text: ModelText, trees: Trees, objective: str) -> Steps:
     trees : its trees in pre-order
     objective : LightGBM's name of the training loss
     """
-    # What says how much a leaf counts among others: rows where leaves are medians, curvature else.
+    # Weight of a leaf in averages: its rows if leaves are medians, else its curvature.
     is_newton = objective not in RENEWED and trees.hessian.any()
     share = trees.hessian + trees.penalty if is_newton else trees.n_rows
     base, shift = _base(text, trees, share)
@@ -89,11 +90,11 @@ def find_steps(text: ModelText, trees: Trees, objective: str) -> Steps:
 def _base(
     text: ModelText, trees: Trees, share: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Base score of each output, and how much of it is in each tree's values.
+    """Base score of each output, and the share of it in each tree's values.
 
-    LightGBM starts from the best constant and hides it in the trees of the first round, or in every tree of a
-    random forest; it then calls their shrinkage 1. Gradients add up to 0 at that constant, so it is the mean
-    of a first tree's leaves, but for what a sample of the rows makes of it.
+    LightGBM starts from the best constant and adds it to the values of the first round's trees, or of all
+    trees of a random forest; it records 1 as their shrinkage. Gradients sum to 0 at that constant, so it is
+    the mean of a first tree's leaves, up to the sampling of rows.
     """
     n_trees, n_outputs = text.shrinkage.size, text.n_outputs
     is_first = np.arange(n_trees) < n_outputs
@@ -106,14 +107,14 @@ def _base(
     output = np.arange(n_trees) % n_outputs
     n_holding = np.bincount(output, weights=holds, minlength=n_outputs)
     constant = np.bincount(output, weights=centre * holds, minlength=n_outputs) / np.maximum(n_holding, 1)
-    # Some last bits less, so that nothing is rounded when the constant is taken off leaves and added again.
+    # A few bits fewer, so that subtracting the constant from leaves and adding it again is exact.
     fraction, exponent = np.frexp(constant)
     constant = np.ldexp(np.rint(np.ldexp(fraction, 40)), exponent - 40)
     return constant * n_holding, np.where(holds, constant[output], 0.0)
 
 
 def _rates(text: ModelText) -> NDArray[np.float64] | None:
-    """Learning rate of each tree, None if it is not known for the first round, which calls it 1."""
+    """Learning rate of each tree; None if that of the first round, recorded as 1, is unknown."""
     rate = text.shrinkage.copy()
     if text.is_averaged:
         return rate
@@ -127,7 +128,7 @@ def _rates(text: ModelText) -> NDArray[np.float64] | None:
 
 
 def _curvature(text: ModelText, objective: str) -> float:
-    """How much of the recorded second derivative is the loss's own: some are enlarged for shorter steps."""
+    """Share of the recorded second derivative that is the loss's own; some are enlarged for shorter steps."""
     if objective == "multiclass":
         return (text.n_outputs - 1) / text.n_outputs
     if objective == "poisson":
@@ -150,7 +151,7 @@ def _newton(
 
     count = trees.n_rows[trees.start[:-1]]
     if "goss" in (text.parameters.get("data_sample_strategy"), text.parameters.get("boosting")):
-        count = np.full(count.size, count.max())  # sampled rows are weighted to stand for all
+        count = np.full(count.size, count.max())  # sampled rows are weighted up to represent all
     split = np.flatnonzero(~trees.is_leaf)
     gain = np.zeros(step.size)
     gain[split] = loss[split] - loss[split + 1] - loss[trees.right[split]]

@@ -1,7 +1,7 @@
 """Reader of LightGBM's model text.
 
-The text is LightGBM's own, so its syntax is sound; the numbers are whatever was loaded from a file. All that
-is used as an index or a size is checked here.
+LightGBM wrote the text, so its syntax is valid, but its numbers may come from an untrusted file. Those used
+as indices or sizes are checked here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PER_LEAF = {"leaf_value": np.float64, "leaf_weight": np.float64, "leaf_count": 
 
 
 class Nodes(NamedTuple):
-    """One entry per node of all trees: in each tree first the splits, then the leaves, by LightGBM's numbers.
+    """One entry per node of all trees: in each tree first the splits, then the leaves, in LightGBM's order.
 
     `left` and `right` are numbers within the tree, -1 at leaves; `hessian` is the sum of second derivatives.
     """
@@ -97,7 +97,7 @@ def parse(text: str) -> ModelText:
     n_outputs = int(header["num_tree_per_iteration"])
     check_model(
         n_outputs > 0 and len(trees) % n_outputs == 0,
-        f"{len(trees)} trees are no whole rounds of {n_outputs} trees each",
+        f"{len(trees)} trees do not divide into rounds of {n_outputs} trees each",
     )
     check_model(shrinkage.size == len(trees), "the shrinkage of some trees is missing")
     return ModelText(
@@ -150,7 +150,7 @@ def _pair(line: str, separator: str) -> tuple[str, str]:
 
 
 def _parameters(text: str) -> dict[str, str]:
-    """Settings of the training, `[name: value]` in each line; empty if the model does not know them."""
+    """Settings of the training, `[name: value]` in each line; empty if the model records none."""
     section = text.rpartition("\nparameters:\n")[2].partition("\nend of parameters")
     return dict(_pair(line[1:-1], ":") for line in section[0].splitlines()) if section[1] else {}
 
@@ -160,7 +160,7 @@ def _numbers(lines: list[str], dtype: Any) -> NDArray[Any]:
     if not joined.strip():  # numpy would read one number
         return np.empty(0, dtype=dtype)
     with warnings.catch_warnings():
-        # Before numpy 2.4 it warns of what is no number, and leaves out the rest.
+        # Before numpy 2.4, invalid text gives a warning, and the rest is left out.
         warnings.simplefilter("error", DeprecationWarning)
         try:
             return np.fromstring(joined, dtype=dtype, sep=" ")
@@ -223,12 +223,12 @@ def ranges(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int
 def _category_sets(
     columns: dict[str, list[str]], n_sets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Join the sets of all trees; trees that have any give the offsets of theirs, from 0 on."""
+    """Join the category sets of all trees; the offsets of each tree start from 0."""
     own = n_sets[n_sets > 0]
     lines = columns["cat_boundaries"]
     check_model(
         np.array_equal(_sizes(lines), own + 1) and len(columns["cat_threshold"]) == own.size,
-        "a tree has other sets of categories than it says",
+        "the sets of categories of a tree differ from their recorded number",
     )
     offsets = _numbers(lines, np.int64)
     is_first = np.zeros(offsets.size, dtype=np.bool_)

@@ -14,15 +14,15 @@ from budgetprune.forest.labels import label_cut
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
-# Old enough to run nearly anywhere, and new enough for values in double precision.
+# Old versions that most runtimes support, and that have values in double precision.
 _OPSET, _ML_OPSET, _IR_VERSION = 15, 3, 8
 
 
 def to_onnx(forest: Forest, name: str) -> ModelProto:
     """Write the trees as one TreeEnsembleRegressor, and link and label rule as ordinary operators.
 
-    Inside, rows, thresholds, values and sums are in double precision, so that a row goes where it goes in the
-    forest, and ties break as they do there; the operator hands its sums on in single precision.
+    The operator computes in double precision, so that rows are routed and ties are broken as in the forest,
+    and returns its sums in single precision.
     """
     _check_expressible(forest)
 
@@ -61,11 +61,11 @@ def _check_expressible(forest: Forest) -> None:
     if np.any(forest.category_set >= 0):
         raise UnsupportedModelError(
             "some splits of this forest are by category, for which ONNX has no operator that runtimes "
-            "commonly know; one-hot encode the categories before training."
+            "commonly support; one-hot encode the categories before training."
         )
     if forest.missing == "nan-or-zero":
         raise UnsupportedModelError(
-            "this forest takes zeros for missing values, which ONNX cannot express; train it with "
+            "this forest treats zeros as missing values, which ONNX cannot express; train it with "
             "zero_as_missing=False."
         )
 
@@ -163,7 +163,7 @@ class _Tail:
 
 
 def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
-    """Labels in a type that ONNX has: text, 64-bit integers, or as they are."""
+    """Labels in a type that ONNX has: strings, 64-bit integers, or unchanged."""
     kind = classes.dtype.kind
     if kind in "iu":
         return classes.astype(np.int64)
@@ -172,5 +172,5 @@ def _plain_classes(classes: NDArray[Any]) -> NDArray[Any]:
     if all(isinstance(label, str) for label in classes.tolist()):
         return classes.astype(object)
     raise UnsupportedModelError(
-        f"ONNX has no type for labels like {classes.tolist()[0]!r}; train with text, numbers or truth values."
+        f"ONNX has no type for labels like {classes.tolist()[0]!r}; train with strings, numbers or bool."
     )

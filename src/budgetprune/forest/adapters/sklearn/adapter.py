@@ -39,7 +39,7 @@ _IMPORTERS = {
 class SklearnAdapter(Adapter):
     """Trees, forests, bags of trees and both kinds of gradient boosting of scikit-learn.
 
-    Files are those of skops, which hold no code.
+    Model files are those of skops, which contain no code.
     """
 
     name, title = "sklearn", "scikit-learn"
@@ -61,7 +61,7 @@ class SklearnAdapter(Adapter):
         if kind != reader.UntrustedTypesError.__name__:
             return None
         return (
-            f"holds types that are not known to be harmless ({message}): they could run any code, so it is "
-            "not loaded. Save the plain model of scikit-learn; LightGBM and XGBoost have files of their own, "
+            f"holds types that are not trusted ({message}): they could run any code, so the file is not "
+            f"loaded. Save the plain model of scikit-learn; LightGBM and XGBoost have files of their own, "
             ".txt and .json."
         )

@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from budgetprune.errors import UnsupportedModelError
-from budgetprune.forest.adapters.sklearn.common import about_model, boosting_fields, check_fitted, plant_trees
+from budgetprune.forest.adapters.sklearn.common import (
+    about_model,
+    boosting_fields,
+    check_fitted,
+    join_decision_trees,
+)
 from budgetprune.forest.forest import Forest
 from budgetprune.forest.topology import mean_of_leaves
 
@@ -24,13 +29,13 @@ def from_gradient_boosting(model: Any) -> Forest:
         )
     n_rounds, n_outputs = model.estimators_.shape
     trees = list(model.estimators_.ravel())
-    order, _, fields = plant_trees(trees)
+    order, _, fields = join_decision_trees(trees)
     recorded = np.concatenate([tree.tree_.value[:, 0, :] for tree in trees])[order]
     value = model.learning_rate * recorded
     if model.loss == "squared_error":
         split_gain = _gains(recorded[:, 0], fields, model.learning_rate)
     else:
-        # What splits hold is the mean of the residuals; the leaves were given steps of another scale.
+        # Splits hold means of residuals; leaves hold steps, on another scale.
         value, split_gain = mean_of_leaves(fields["right"], value, fields["weight"]), None
     return Forest(
         **fields,
@@ -49,8 +54,9 @@ def _base(model: Any) -> NDArray[np.float64]:
     is_random = getattr(init, "strategy", None) == "stratified"
     if type(init) not in (str, DummyClassifier, DummyRegressor) or is_random:
         raise UnsupportedModelError(
-            f"this {type(model).__name__} starts from a {type(init).__name__} (init), whose answer differs "
-            "from row to row; train it with init=None or init='zero', or prune it and add the other model's "
+            f"this {type(model).__name__} starts from a {type(init).__name__} (init), whose prediction "
+            f"differs from row to row; train it with init=None or init='zero', or prune it and add the other "
+            f"model's "
             "score yourself."
         )
     any_row = np.zeros((1, model.n_features_in_), dtype=np.float32)
@@ -61,8 +67,8 @@ def _base(model: Any) -> NDArray[np.float64]:
 def _gains(mean: NDArray[np.float64], fields: dict[str, Any], learning_rate: float) -> NDArray[np.float64]:
     """Decrease of half the squared error by each split, per unit of its tree's training weight.
 
-    A node's value before it is shrunken is the mean of its residuals, so the error that children explain and
-    their parent does not is their spread around its mean.
+    A node's value before shrinkage is the mean of its residuals, so a split's gain is the spread of its
+    children's means around its own.
     """
     split = np.flatnonzero(fields["left"] >= 0)
     weight, start = fields["weight"], fields["tree_start"]

@@ -16,12 +16,12 @@ from budgetprune.forest.damage import check_nodes
 from budgetprune.forest.topology import in_preorder
 
 
-class Planted(NamedTuple):
-    """The trees of an ensemble one after the other, each in pre-order."""
+class JoinedTrees(NamedTuple):
+    """Trees of an ensemble one after the other, each in pre-order."""
 
-    order: NDArray[np.int64]  # the old number of each node, counted through all trees
-    table: NDArray[Any]  # what the library recorded of each node
-    fields: dict[str, Any]  # the fields of Forest that say how nodes hang together
+    order: NDArray[np.int64]  # the old number of each node, among the nodes of all trees
+    table: NDArray[Any]  # the library's own record of each node
+    fields: dict[str, Any]  # the fields of Forest for the links between nodes
 
     @property
     def is_split(self) -> NDArray[np.bool_]:
@@ -44,18 +44,18 @@ def about_model(model: Any) -> dict[str, Any]:
     }
 
 
-def plant(tables: list[NDArray[Any]], left: str, right: str, no_child: int) -> Planted:
-    """Put trees in a row and renumber their nodes.
+def join_trees(tables: list[NDArray[Any]], left: str, right: str, no_child: int) -> JoinedTrees:
+    """Concatenate trees and renumber their nodes.
 
     Parameters
     ----------
     tables : the nodes of each tree
-    left, right : what a table calls the children
-    no_child : what it says where there are none
+    left, right : names of the tables' fields for the children
+    no_child : value of these fields at leaves
     """
     start = np.concatenate([[0], np.cumsum([table.size for table in tables])])
     table = np.concatenate(tables)
-    children = (table[side].astype(np.int64) for side in (left, right))  # some count without a sign
+    children = (table[side].astype(np.int64) for side in (left, right))  # some are unsigned
     of_left, of_right = (np.where(child == no_child, -1, child) for child in children)
     order, parent, new_left, new_right = in_preorder(start, of_left, of_right)
     fields = {
@@ -65,19 +65,19 @@ def plant(tables: list[NDArray[Any]], left: str, right: str, no_child: int) -> P
         "right": new_right,
         "origin_node": order - np.repeat(start[:-1], np.diff(start)),
     }
-    return Planted(order, table[order], fields)
+    return JoinedTrees(order, table[order], fields)
 
 
-def plant_trees(trees: list[Any]) -> Planted:
-    """Put fitted decision trees in a row, with all that their splits need: they only know thresholds."""
-    planted = plant([node_table(tree.tree_) for tree in trees], "left_child", "right_child", no_child=-1)
-    table, is_split = planted.table, planted.is_split
-    start = planted.fields["tree_start"]
+def join_decision_trees(trees: list[Any]) -> JoinedTrees:
+    """Concatenate fitted decision trees, with all fields for their splits, which are by threshold only."""
+    joined = join_trees([node_table(tree.tree_) for tree in trees], "left_child", "right_child", no_child=-1)
+    table, is_split = joined.table, joined.is_split
+    start = joined.fields["tree_start"]
     n_features = np.repeat([tree.tree_.n_features for tree in trees], np.diff(start))
     feature = table["feature"]
     is_known = ~is_split | ((feature >= 0) & (feature < n_features))
     check_nodes(start, is_known, "splits by the feature {}, which does not exist", feature)
-    planted.fields.update(
+    joined.fields.update(
         {
             "feature": np.where(is_split, feature, -1),
             "threshold": np.where(is_split, table["threshold"], np.nan),
@@ -89,20 +89,20 @@ def plant_trees(trees: list[Any]) -> Planted:
             "input_dtype": np.dtype(np.float32),
         }
     )
-    return planted
+    return joined
 
 
 _LOSSES = {"squared_error": "squared", "poisson": "poisson", "gamma": "gamma"}
 
 
-def boosting_fields(model: Any, rule_of_two: str, n_rounds: int, n_outputs: int) -> dict[str, Any]:
-    """The fields of Forest that say what a boosted ensemble's scores mean, and which trees feed them.
+def boosting_fields(model: Any, binary_rule: str, n_rounds: int, n_outputs: int) -> dict[str, Any]:
+    """Fields of Forest for the scores of a boosted ensemble, and for the output and round of each tree.
 
     Parameters
     ----------
-    model : the fitted estimator; its trees are in the order of their rounds, in a round by their outputs
-    rule_of_two : the rule for labels where there are two classes
-    n_rounds, n_outputs : how many trees it has
+    model : the fitted estimator; its trees are sorted by round, then by output
+    binary_rule : label rule if there are two classes
+    n_rounds, n_outputs : number of rounds, and of trees in each
     """
     n_classes = len(model.classes_) if is_classifier(model) else 0
     if n_classes == 1:
@@ -117,7 +117,7 @@ def boosting_fields(model: Any, rule_of_two: str, n_rounds: int, n_outputs: int)
         "divisor": 1.0,
         "loss": loss,
         "link": loss if n_classes else "exp" if loss in ("poisson", "gamma") else "identity",
-        "label_rule": rule_of_two if n_classes == 2 else "argmax",
+        "label_rule": binary_rule if n_classes == 2 else "argmax",
         "classes": model.classes_ if n_classes else None,
         "class_weight": None,
         "variance": None,

@@ -17,13 +17,13 @@ from budgetprune.forest.registry import adapter_of, import_model
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
-# What these say was measured on the trees before they were pruned.
+# Attributes that were measured on the unpruned trees.
 _STALE = ("oob_score_", "oob_scores_", "oob_improvement_", "oob_decision_function_", "oob_prediction_")
 _STALE_PER_ROUND = ("train_score_", "validation_score_")
 
 
 def to_sklearn(forest: Forest) -> Any:
-    """Copy the origin, with the trees of `forest` in the place of its own."""
+    """Copy the origin and replace its trees by those of `forest`."""
     scale = _check_expressible(forest)
     value = forest.value if scale == 1.0 else scale * forest.value
     origin: Any = forest.origin
@@ -60,15 +60,15 @@ def _check_expressible(forest: Forest) -> float:
         )
     if library != "sklearn":
         raise UnsupportedModelError(
-            "only a forest that came from a scikit-learn model can go back: its origin is "
+            "only a forest that was imported from a scikit-learn model can be exported to it: the origin is "
             f"{'missing' if origin is None else kind}."
         )
     own = import_model(origin)
     if forest.link != own.link and not own.is_boosted:
         raise UnsupportedModelError(
-            f"a {kind} averages what its trees answer, and cannot apply a {forest.link} link to summed "
-            "scores. Refit the leaves with refit='squared' to keep the way back to scikit-learn open, or use "
-            "to_onnx(), which can express both."
+            f"a {kind} averages the values of its trees, and cannot apply a {forest.link} link to summed "
+            "scores. Refit the leaves with refit='squared' so that scikit-learn can represent them, or use "
+            "to_onnx(), which supports both."
         )
     if forest.link != own.link:
         raise UnsupportedModelError(
@@ -78,14 +78,14 @@ def _check_expressible(forest: Forest) -> float:
     scale = own.divisor / forest.divisor
     if not np.allclose(scale * forest.base, own.base, rtol=1e-12, atol=0.0):
         raise UnsupportedModelError(
-            f"the base score of the forest is {forest.base}, but that of its {kind} is {own.base}, and "
-            "it has no room for another; to_onnx() has."
+            f"the base score of the forest is {forest.base}, but that of its {kind} is {own.base}, and it "
+            f"cannot store another; to_onnx() can."
         )
     return scale
 
 
 def _pruned_rounds(forest: Forest, origin: Any, value: NDArray[np.float64]) -> list[list[Any]]:
-    """The trees of histogram-based boosting, those of a round together."""
+    """Pruned trees of histogram-based boosting, one list per round."""
     tree = count()
     return [
         [pruned_predictor(forest, next(tree), old, value, origin.learning_rate) for old in one_round]
@@ -105,8 +105,8 @@ def _pruned_tree(
 
     Parameters
     ----------
-    value : what each node of the forest answers
-    learning_rate : what the ensemble multiplies the tree's values by when it predicts
+    value : value of each node of the forest
+    learning_rate : factor of the tree's values in the ensemble's predictions
     """
     nodes = slice(forest.tree_start[t], forest.tree_start[t + 1])
     kept = forest.origin_node[nodes]
@@ -123,10 +123,12 @@ def _pruned_tree(
     if hasattr(tree, "classes_") and forest.classes is not None:
         known = class_columns(tree, forest.classes.size)
         if np.delete(own, known, axis=1).any():
-            raise UnsupportedModelError(f"tree {t} gives weight to a class that its origin has never seen.")
+            raise UnsupportedModelError(
+                f"tree {t} gives weight to a class that is not in its origin's training sample."
+            )
         own = own[:, known]
     elif learning_rate != 1.0:
-        # Where nothing was refitted, not even the last bit should change.
+        # Values that were not refitted keep their bits.
         old = tree.tree_.value[kept, 0, :]
         own = np.where(learning_rate * old == own, old, own / learning_rate)
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest.adapters.sklearn.common import (
-    Planted,
+    JoinedTrees,
     about_model,
     boosting_fields,
     check_fitted,
-    plant,
+    join_trees,
 )
-from budgetprune.forest.adapters.sklearn.hist_categories import find_encoding, turned
+from budgetprune.forest.adapters.sklearn.hist_categories import find_encoding, swapped
 from budgetprune.forest.adapters.sklearn.layout import hist_node_table
 from budgetprune.forest.damage import check_nodes
 from budgetprune.forest.forest import Forest
@@ -28,10 +28,10 @@ def from_hist_gradient_boosting(model: Any) -> Forest:
     """Convert a HistGradientBoostingClassifier or HistGradientBoostingRegressor."""
     check_fitted(model)
     predictors = [predictor for one_round in model._predictors for predictor in one_round]
-    planted = plant([_read_nodes(predictor) for predictor in predictors], "left", "right", no_child=0)
-    table, is_split, start = planted.table, planted.is_split, planted.fields["tree_start"]
+    joined = join_trees([_read_nodes(predictor) for predictor in predictors], "left", "right", no_child=0)
+    table, is_split, start = joined.table, joined.is_split, joined.fields["tree_start"]
     check_nodes(start, (table["is_leaf"] == 0) == is_split, "is both a leaf and a split")
-    value, split_gain = _values_and_gains(model, planted)
+    value, split_gain = _values_and_gains(model, joined)
     base = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
     encoding = find_encoding(model)
     tested = np.where(is_split, table["feature_idx"].astype(np.int64), 0)
@@ -46,7 +46,7 @@ def from_hist_gradient_boosting(model: Any) -> Forest:
         "splits by the categories of feature {}, which has none",
         feature,
     )
-    is_turned = turned(table)
+    is_swapped = swapped(table)
     sets = [predictor.raw_left_cat_bitsets for predictor in predictors]
     n_sets = np.array([len(own) for own in sets])
     own_set = table["bitset_idx"].astype(np.int64)
@@ -54,15 +54,15 @@ def from_hist_gradient_boosting(model: Any) -> Forest:
     check_nodes(start, has_set | ~by_category, "has the set of categories {}, which does not exist", own_set)
     place = own_set + np.repeat(np.cumsum(n_sets) - n_sets, np.diff(start))
     return Forest(
-        **planted.fields,
+        **joined.fields,
         **about_model(model),
         **boosting_fields(model, "positive", len(model._predictors), base.size),
         **encoding.category_fields(
-            feature, by_category, np.concatenate(sets)[place[by_category]], is_turned[by_category]
+            feature, by_category, np.concatenate(sets)[place[by_category]], is_swapped[by_category]
         ),
         feature=feature,
         threshold=np.where(is_split & ~by_category, table["num_threshold"], np.nan),
-        missing_left=(table["missing_go_to_left"] != 0) & is_split & ~is_turned,
+        missing_left=(table["missing_go_to_left"] != 0) & is_split & ~is_swapped,
         value=value,
         # Whether rows had weights is not recorded: each counts 1.
         weight=table["count"],
@@ -74,27 +74,32 @@ def from_hist_gradient_boosting(model: Any) -> Forest:
 
 
 def _read_nodes(predictor: Any) -> NDArray[Any]:
-    """The nodes of a tree, with the children of turned splits exchanged."""
+    """The nodes of a tree, with the children of swapped splits exchanged."""
     table = hist_node_table(predictor).copy()
-    is_turned = turned(table)
-    table["left"][is_turned], table["right"][is_turned] = table["right"][is_turned], table["left"][is_turned]
+    is_swapped = swapped(table)
+    table["left"][is_swapped], table["right"][is_swapped] = (
+        table["right"][is_swapped],
+        table["left"][is_swapped],
+    )
     return table
 
 
-def _values_and_gains(model: Any, planted: Planted) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+def _values_and_gains(
+    model: Any, joined: JoinedTrees
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Values of leaves and splits on one scale, and gains of splits if recorded.
 
-    A root holds 0, and its gain is counted from there: so scikit-learn grows trees. The sum of gradients at
-    the root is 0 in the first round and small later, so that no constant is much better than 0.
+    A root has the value 0, from which scikit-learn counts its gain. The sum of gradients at the root is 0 in
+    the first round and small later, so no constant is much better than 0.
     """
-    table, fields = planted.table, planted.fields
+    table, fields = joined.table, joined.fields
     rate = model.learning_rate
-    value = np.where(planted.is_split, rate * table["value"], table["value"])[:, np.newaxis]
+    value = np.where(joined.is_split, rate * table["value"], table["value"])[:, np.newaxis]
     if model.loss in _RENEWED:
         return mean_of_leaves(fields["right"], value, table["count"].astype(np.float64)), None
     if model.monotonic_cst is not None:
         return value, None  # values are clipped, and gains are those of a full step, not of a shrunken one
     start = fields["tree_start"]
     n_rows = np.repeat(table["count"][start[:-1]], np.diff(start))
-    gain = np.where(planted.is_split, table["gain"], 0.0) * (rate - rate**2 / 2) / n_rows
+    gain = np.where(joined.is_split, table["gain"], 0.0) * (rate - rate**2 / 2) / n_rows
     return value, gain

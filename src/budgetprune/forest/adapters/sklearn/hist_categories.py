@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.damage import check_model
 
-# Categories that are whole numbers below this stand for themselves: sets have a bit for each.
+# Categories that are whole numbers below this are their own numbers: sets have a bit for each.
 _SMALL = 4096
 
 _MOST = 256  # bits in a set of scikit-learn
 
 
-def turned(table: NDArray[Any]) -> NDArray[np.bool_]:
-    """Splits whose children change sides in a Forest.
+def swapped(table: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mask of the splits whose children change sides in a Forest.
 
-    Here unknown categories go where missing ones go; in a Forest whatever is in no set goes right. So where
-    they would go left, the children are exchanged, and the set holds the known categories that went right.
+    In scikit-learn, unknown categories go to the side of missing values; in a Forest, categories outside the
+    set go right. So if unknown ones go left, the children are exchanged, and the set holds the known
+    categories that went right.
     """
     by_category = (table["is_leaf"] == 0) & (table["is_categorical"] != 0)
     return np.asarray(by_category & (table["missing_go_to_left"] != 0))
@@ -30,8 +31,8 @@ def turned(table: NDArray[Any]) -> NDArray[np.bool_]:
 class Encoding(NamedTuple):
     """Mapping of columns to features, and of categories to numbers, by an ensemble's preprocessing."""
 
-    columns: NDArray[np.intp]  # which column of X each feature of the trees is
-    numbers: dict[int, NDArray[np.int64]]  # of a column: the number in a Forest of each category it has
+    columns: NDArray[np.intp]  # column of X for each feature of the trees
+    numbers: dict[int, NDArray[np.int64]]  # by column: the number in a Forest of each category
     categories: tuple[tuple[Any, ...] | None, ...] | None  # as in Forest
 
     def category_fields(
@@ -39,7 +40,7 @@ class Encoding(NamedTuple):
         feature: NDArray[np.int64],
         by_category: NDArray[np.bool_],
         bits: NDArray[np.uint32],
-        is_turned: NDArray[np.bool_],
+        is_swapped: NDArray[np.bool_],
     ) -> dict[str, Any]:
         """The fields of Forest about categories.
 
@@ -47,11 +48,11 @@ class Encoding(NamedTuple):
         ----------
         feature : column of X that each node tests
         by_category : mask of the nodes that do so by category
-        bits : what scikit-learn sends left there, by its own numbers, of shape (n_sets, 8)
-        is_turned : whether the others go left instead
+        bits : sets that scikit-learn sends left there, by its own category numbers, of shape (n_sets, 8)
+        is_swapped : whether the other categories go left instead
         """
         is_member = np.unpackbits(bits.astype("<u4").view(np.uint8), axis=1, bitorder="little") != 0
-        is_member ^= is_turned[:, np.newaxis]
+        is_member ^= is_swapped[:, np.newaxis]
         tested = feature[by_category]
         n_words = np.ones(tested.size, dtype=np.int64)
         words = [np.empty(0, dtype=np.uint32)]
@@ -96,7 +97,7 @@ def find_encoding(model: Any) -> Encoding:
         # NaN has a place among them, the last one, but no number.
         known = tuple(category for category in found.tolist() if not _is_nan(category))
         if all(_is_small_number(category) for category in known):
-            # They stand for themselves, in arrays as well, as they do in scikit-learn.
+            # They are their own numbers, in arrays as well, as in scikit-learn.
             numbers[column] = np.array(known, dtype=np.int64)
             categories[column] = tuple(range(1 + numbers[column].max(initial=-1)))
             continue
@@ -108,7 +109,7 @@ def find_encoding(model: Any) -> Encoding:
 
 
 def _check_readable(model: Any, column: int, known: tuple[Any, ...]) -> None:
-    """An array would be taken to hold the numbers of categories, but scikit-learn reads categories there."""
+    """Raise if scikit-learn reads categories from arrays, where a Forest reads their numbers."""
     is_text = any(isinstance(category, str) for category in known)
     if not is_text and not hasattr(model, "feature_names_in_"):
         raise UnsupportedModelError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest.adapters.sklearn.hist_categories import turned
+from budgetprune.forest.adapters.sklearn.hist_categories import swapped
 from budgetprune.forest.adapters.sklearn.layout import hist_node_table
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def pruned_predictor(
 
     Parameters
     ----------
-    value : what each node of the forest answers
-    learning_rate : scikit-learn keeps the values of leaves with it, and those of splits without
+    value : value of each node of the forest
+    learning_rate : factor that scikit-learn's values contain at leaves but not at splits
     """
     nodes = slice(forest.tree_start[t], forest.tree_start[t + 1])
     is_split = forest.is_split[nodes]
@@ -41,9 +41,9 @@ def pruned_predictor(
 
     table = hist_node_table(predictor)[forest.origin_node[nodes]]
     left, right = (number[nodes] - nodes.start for number in (forest.left, forest.right))
-    is_turned = turned(table)
-    table["left"] = np.where(is_split, np.where(is_turned, right, left), 0)
-    table["right"] = np.where(is_split, np.where(is_turned, left, right), 0)
+    is_swapped = swapped(table)
+    table["left"] = np.where(is_split, np.where(is_swapped, right, left), 0)
+    table["right"] = np.where(is_split, np.where(is_swapped, left, right), 0)
     for name in _OF_SPLITS:
         table[name][~is_split] = 0
     table["is_leaf"] = ~is_split
@@ -51,7 +51,7 @@ def pruned_predictor(
     old = table["value"]
     shrunken = learning_rate * old
     table["value"] = np.where(is_split, np.where(shrunken == own, old, own / learning_rate), own)
-    # Sets of categories keep their places, also those that no split asks for any more.
+    # Sets of categories keep their numbers; some may be unused.
     return type(predictor)(
         table, predictor.binned_left_cat_bitsets.copy(), predictor.raw_left_cat_bitsets.copy()
     )

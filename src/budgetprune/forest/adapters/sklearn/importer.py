@@ -15,7 +15,7 @@ from sklearn.tree import (
 )
 
 from budgetprune.errors import UnsupportedModelError
-from budgetprune.forest.adapters.sklearn.common import about_model, check_fitted, plant_trees
+from budgetprune.forest.adapters.sklearn.common import about_model, check_fitted, join_decision_trees
 from budgetprune.forest.adapters.sklearn.layout import class_columns
 from budgetprune.forest.damage import check_model
 from budgetprune.forest.forest import Forest
@@ -41,35 +41,35 @@ def from_forest(model: Any) -> Forest:
 def from_bagging(model: Any) -> Forest:
     """Convert a bag of trees."""
     check_fitted(model)
-    strangers = {type(tree).__name__ for tree in model.estimators_ if type(tree) not in _TREES}
-    if strangers:
+    unsupported = {type(tree).__name__ for tree in model.estimators_ if type(tree) not in _TREES}
+    if unsupported:
         raise UnsupportedModelError(
-            f"a {type(model).__name__} of {', '.join(sorted(strangers))} is not a forest: "
+            f"a {type(model).__name__} of {', '.join(sorted(unsupported))} is not a forest: "
             f"its estimators must be {', '.join(tree.__name__ for tree in _TREES)}."
         )
     return _translate(model, model.estimators_, columns=model.estimators_features_)
 
 
 def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None = None) -> Forest:
-    """Put the trees of a fitted model one after the other, each in pre-order.
+    """Convert a fitted model from its trees.
 
     Parameters
     ----------
     model : the fitted estimator; its score is the mean of its trees
     trees : its fitted trees
-    columns : for each tree, the columns of X that it saw; None if every tree saw all of them
+    columns : for each tree, the columns of X that it was grown on; None if all were grown on all columns
     """
     if trees[0].n_outputs_ > 1:
         raise UnsupportedModelError(
             f"this {type(model).__name__} predicts {trees[0].n_outputs_} targets at once; "
             "train one model per target and prune each."
         )
-    order, table, fields = plant_trees(trees)
+    order, table, fields = join_decision_trees(trees)
     if columns is not None:
         for tree, seen in zip(trees, columns, strict=True):
             check_model(
                 np.ndim(seen) == 1 and len(seen) == tree.tree_.n_features and min(seen) >= 0,
-                "a tree was not grown on the columns that the ensemble says it saw",
+                "a tree was not grown on the columns that the ensemble records for it",
             )
         of_trees = np.split(fields["feature"], fields["tree_start"][1:-1])
         fields["feature"] = np.concatenate(
@@ -81,7 +81,7 @@ def _translate(model: Any, trees: list[Any], columns: list[NDArray[Any]] | None 
         check_model(len(classes) == n_classes, f"it has {len(classes)} labels for {n_classes} classes")
     value = np.concatenate([_values(tree, classes) for tree in trees])[order]
     weight = fields["weight"]
-    # Monotonic constraints clip values, so that they no longer tell what the node's training rows were like.
+    # Monotonic constraints clip values, so that they no longer describe the node's training rows.
     is_clipped = trees[0].monotonic_cst is not None
     has_variance = trees[0].criterion in _VARIANCE_CRITERIA and not is_clipped
     return Forest(
@@ -109,7 +109,7 @@ def _values(tree: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
     column = class_columns(tree, len(classes))
     check_model(
         own.shape[1] == column.size,
-        f"a tree has probabilities of {own.shape[1]} classes, but tells {column.size} apart",
+        f"a tree has probabilities of {own.shape[1]} classes, but has {column.size}",
     )
     value = np.zeros((len(own), len(classes)))
     value[:, column] = own
@@ -117,6 +117,6 @@ def _values(tree: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
 
 
 def _snapped(amount: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Undo the rounding of (count / weight) * weight: a few ulps from an integer, it was that integer."""
+    """Undo the rounding of (count / weight) * weight: a value a few ulps from an integer becomes it."""
     nearest = np.rint(amount)
     return np.where(np.abs(amount - nearest) <= 4 * np.finfo(np.float64).eps * nearest, nearest, amount)

@@ -65,7 +65,7 @@ def hist_node_table(predictor: Any) -> NDArray[Any]:
     state = vars(predictor)
     table: NDArray[Any] = state.get("nodes", np.empty(0))
     _refuse_odd((set(table.dtype.names or ()) ^ _HIST_FIELDS) | (set(state) ^ _HIST_STATE))
-    check_model(table.ndim == 1 and table.size > 0, "the nodes of a tree are no list of nodes")
+    check_model(table.ndim == 1 and table.size > 0, "the nodes of a tree are not an array of nodes")
     odd = [name for name in sorted(_HIST_FIELDS) if table[name].dtype.kind not in _HIST_KINDS.get(name, "iu")]
     check_model(not odd, f"the nodes of a tree hold something else than numbers ({', '.join(odd)})")
     sets = state["raw_left_cat_bitsets"]
@@ -96,6 +96,6 @@ def class_columns(tree: Any, n_classes: int) -> NDArray[np.intp]:
     numbers = classes.astype(np.intp)
     check_model(
         np.unique(numbers).size == numbers.size and bool(np.all((numbers >= 0) & (numbers < n_classes))),
-        f"a tree tells classes apart that the ensemble does not have ({classes.tolist()[:5]})",
+        f"a tree has classes that the ensemble does not have ({classes.tolist()[:5]})",
     )
     return numbers

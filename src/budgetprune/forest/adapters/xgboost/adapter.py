@@ -41,7 +41,7 @@ class XGBoostAdapter(Adapter):
 
     def check_content(self, content: bytes) -> None:
         if not content.startswith(b"{"):
-            raise InvalidInputError("it is no model that XGBoost saved (Booster.save_model).")
+            raise InvalidInputError("it is not a model that XGBoost saved (Booster.save_model).")
 
     def check_saved(self, content: bytes) -> None:
         with errors_as_damage("XGBoost model"):

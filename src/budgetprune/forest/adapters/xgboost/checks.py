@@ -18,7 +18,7 @@ def check_ensemble(ensemble: dict[str, Any], n_outputs: int) -> None:
     output, bounds = np.asarray(ensemble["tree_info"]), np.asarray(ensemble["iteration_indptr"])
     check_model(
         output.shape == (n_trees,) and bool(np.all((output >= 0) & (output < n_outputs))),
-        f"tree_info does not say for each of {n_trees} trees which of {n_outputs} scores it adds to",
+        f"tree_info does not give each of {n_trees} trees one of {n_outputs} outputs",
     )
     check_model(
         bounds.size > 0 and bounds[0] == 0 and bounds[-1] == n_trees and bool(np.all(np.diff(bounds) >= 0)),
@@ -30,7 +30,7 @@ def check_tree(t: int, tree: dict[str, Any], per_node: tuple[str, ...], n_featur
     """Check the arrays of one tree, except that its links make a tree: `in_preorder` sees to that."""
     n_nodes = len(tree["left_children"])
     odd = [field for field in per_node if len(tree[field]) != n_nodes]
-    check_model(n_nodes > 0 and not odd, f"tree {t} has {n_nodes} nodes, but not so many {', '.join(odd)}")
+    check_model(n_nodes > 0 and not odd, f"tree {t} has {n_nodes} nodes, but not as many {', '.join(odd)}")
     left, right, feature = (
         np.asarray(tree[field], dtype=np.int64)
         for field in ("left_children", "right_children", "split_indices")

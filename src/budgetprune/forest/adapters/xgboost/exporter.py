@@ -14,15 +14,15 @@ from budgetprune.forest.adapters.xgboost.model import PER_NODE, PER_SET, SavedMo
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
-# What these say was measured on the trees before they were pruned; and scikit-learn's wrappers would take
-# the best round as an order to forget the ones after it.
+# Attributes that were measured on the unpruned trees. Given a best round, scikit-learn's wrappers would also
+# ignore the rounds after it.
 _STALE = ("best_iteration", "best_score")
 
 _NO_PARENT = 2**31 - 1
 
 
 def to_xgboost(forest: Forest) -> Any:
-    """Let XGBoost load the origin's own JSON, with the trees of `forest` in the place of its own."""
+    """Replace the trees in the origin's JSON by those of `forest`, and load it with XGBoost."""
     from xgboost import Booster
 
     saved = read_model(forest.origin)
@@ -37,10 +37,10 @@ def to_xgboost(forest: Forest) -> Any:
 
 
 def _check_same_sum(forest: Forest, saved: SavedModel) -> None:
-    """A Booster of this origin adds up its trees and its base score, and knows its own link only."""
+    """Raise unless the forest differs from its origin only in its trees."""
     if forest.link != saved.objective.link:
         raise UnsupportedModelError(
-            f"the origin turns scores into answers by its {saved.objective.link} link; "
+            f"the origin turns scores into predictions by its {saved.objective.link} link; "
             f"this forest has the {forest.link} link."
         )
     if forest.divisor != 1.0 or not np.array_equal(forest.base, saved.base):
@@ -51,14 +51,14 @@ def _check_same_sum(forest: Forest, saved: SavedModel) -> None:
     if forest.n_trees != len(saved.trees):
         raise UnsupportedModelError(
             f"the forest has {forest.n_trees} trees but its origin {len(saved.trees)}: was the origin "
-            "trained further since the forest was made of it?"
+            f"trained further after it was imported?"
         )
 
 
 def _prune_tree(forest: Forest, t: int, tree: dict[str, Any]) -> None:
-    """Cut the arrays of a tree in JSON to what the forest's tree `t` holds, and write its answers in.
+    """Reduce the arrays of a tree in JSON to the nodes of the forest's tree `t`, with its values.
 
-    XGBoost wants siblings next to each other; they stay so if the nodes that are left keep their old order.
+    XGBoost requires adjacent siblings; they stay adjacent if the remaining nodes keep their old order.
     """
     nodes = slice(forest.tree_start[t], forest.tree_start[t + 1])
     order = np.argsort(forest.origin_node[nodes])
@@ -81,14 +81,14 @@ def _prune_tree(forest: Forest, t: int, tree: dict[str, Any]) -> None:
 
 
 def _single(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round to single precision, to numbers that are as short in JSON as XGBoost writes them itself."""
+    """Round to single precision, to numbers that are as short in JSON as XGBoost's own."""
     return value.astype(np.float32).astype(np.str_).astype(np.float64)
 
 
 def _prune_sets(
     tree: dict[str, Any], kept: NDArray[np.int32], is_split: NDArray[np.bool_]
 ) -> dict[str, list[int]]:
-    """Keep the sets of categories of the splits that are left."""
+    """Keep the sets of categories of the remaining splits."""
     pruned: dict[str, list[int]] = {field: [] for field in PER_SET}
     number = dict(zip(kept[is_split].tolist(), np.flatnonzero(is_split).tolist(), strict=True))
     for node, segment, size in zip(

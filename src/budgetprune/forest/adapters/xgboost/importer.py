@@ -16,11 +16,11 @@ from budgetprune.forest.topology import in_preorder
 
 
 def from_xgboost(model: Any) -> Forest:
-    """Translate what XGBoost writes into its JSON.
+    """Convert a fitted model from the JSON that XGBoost saves.
 
     XGBoost compares `x < t` in single precision, sends a split's set of categories right and all other
-    categories left, known or not. In a Forest a threshold goes left if equal, and so does a set: thresholds
-    move down by one step, and splits by category swap their children.
+    categories left, known or not. In a Forest, `x <= t` goes left, and so does a set: thresholds move down to
+    the next smaller number, and splits by category swap their children.
 
     A node's weight is its sum of hessians. That is the weight of its rows for squared errors only; XGBoost
     records nothing else, and weights are used to compare nodes of one tree.
@@ -35,7 +35,7 @@ def from_xgboost(model: Any) -> Forest:
     )
     is_split, is_category = left >= 0, is_category[order]
     condition = _column(saved, kept, "split_conditions", np.float32)[order]
-    with np.errstate(over="ignore"):  # nothing is less than the smallest number, and minus infinity says so
+    with np.errstate(over="ignore"):  # nothing is below the smallest number: minus infinity
         just_below = np.nextafter(condition, np.float32(-np.inf))
     records = Records(
         start,
@@ -86,19 +86,19 @@ def from_xgboost(model: Any) -> Forest:
 
 
 def _kept(t: int, tree: dict[str, Any]) -> NDArray[np.int64]:
-    """Numbers of a tree's nodes, without those that XGBoost has pruned and left in its arrays."""
+    """Numbers of a tree's nodes, without those that XGBoost pruned but keeps in its arrays."""
     left, right = (np.asarray(tree[side], dtype=np.int64) for side in ("left_children", "right_children"))
     return np.arange(left.size) if tree["tree_param"]["num_deleted"] == "0" else reachable(t, left, right)
 
 
 def _column(saved: SavedModel, kept: list[NDArray[np.int64]], field: str, dtype: Any) -> NDArray[Any]:
-    """One field of all nodes that are left, tree after tree."""
+    """One field of all remaining nodes, tree after tree."""
     columns = (np.asarray(tree[field], dtype)[nodes] for tree, nodes in zip(saved.trees, kept, strict=True))
     return np.concatenate(list(columns))
 
 
 def _numbers_among(saved: SavedModel, kept: list[NDArray[np.int64]], side: str) -> NDArray[np.int64]:
-    """Children's numbers, counted within their tree among the nodes that are left."""
+    """Numbers of the children among the remaining nodes of their tree."""
     numbers = []
     for tree, nodes in zip(saved.trees, kept, strict=True):
         child = np.asarray(tree[side])[nodes]
@@ -114,7 +114,7 @@ def _rounds(saved: SavedModel) -> NDArray[np.int32]:
 def _category_sets(
     saved: SavedModel, kept: list[NDArray[np.int64]], start: NDArray[np.int64], order: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
-    """The fields of Forest that say which categories go left, as bits."""
+    """Fields of Forest for the categories that go left, as bits."""
     category_set = np.full(order.size, -1)
     members: list[NDArray[np.int64]] = []
     for tree, nodes, first in zip(saved.trees, kept, start[:-1], strict=True):
@@ -147,7 +147,7 @@ def _names(encoding: dict[str, list[int]]) -> tuple[Any, ...] | None:
     values = encoding["values"]
     if "offsets" not in encoding:
         return tuple(values) or None
-    # XGBoost (3.2) measures names in characters and stores bytes, which tears names apart that are not ASCII.
+    # XGBoost (3.2) stores bytes but counts characters, so names that are not ASCII are cut at wrong places.
     if not values or min(values) < 0:
         return None
     offsets = encoding["offsets"]

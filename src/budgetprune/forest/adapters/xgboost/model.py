@@ -14,7 +14,7 @@ from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest.adapters.xgboost.checks import check_ensemble, check_tree, reachable
 from budgetprune.forest.damage import check_model
 
-# What a tree has per node, and what it has else. Another field could change where rows go, so it is refused.
+# Fields of a tree, per node and others. An unknown field could change the routing of rows, so it is an error.
 PER_NODE = (
     "base_weights",
     "default_left",
@@ -67,7 +67,7 @@ _OBJECTIVES = {
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model as its own JSON, cut to the trees that its `predict` uses, and what its scores mean."""
+    """Model in XGBoost's JSON, with only the trees that `predict` uses, and the meaning of its scores."""
 
     document: dict[str, Any]
     booster: Any
@@ -105,7 +105,7 @@ def read_model(model: Any) -> SavedModel:
     booster = _fitted_booster(model)
     try:
         document = json.loads(bytes(booster.save_raw("json")))
-    except ValueError as error:  # XGBoost's own error is one
+    except ValueError as error:  # XGBoostError is a ValueError
         reason = str(error).partition("Stack trace")[0].strip()
         raise InvalidInputError(f"this {_name(model)} cannot be saved; is it fitted? ({reason})") from error
     learner = document["learner"]
@@ -115,7 +115,8 @@ def read_model(model: Any) -> SavedModel:
     missing = getattr(model, "missing", None)
     if missing is not None and not math.isnan(missing):
         raise UnsupportedModelError(
-            f"this {_name(model)} takes {missing} for a missing value; budgetprune knows only NaN. Write NaN "
+            f"this {_name(model)} treats {missing} as a missing value; budgetprune supports only NaN. Write "
+            f"NaN "
             "into the rows, and train with missing=np.nan."
         )
     n_classes = 2 if objective.link == "logistic" else int(learner["learner_model_param"]["num_class"])
@@ -124,8 +125,8 @@ def read_model(model: Any) -> SavedModel:
     n_trees = len(learner["gradient_booster"]["model"]["trees"])
     if not n_trees:
         raise UnsupportedModelError(f"this {_name(model)} has no trees; train it for at least one round.")
-    # Every round has a tree for each score, so a larger number is none that scores could be made of.
-    check_model(0 < n_outputs <= n_trees, f"{n_trees} trees cannot make {n_outputs} scores")
+    # Every round has a tree for each score.
+    check_model(0 < n_outputs <= n_trees, f"{n_trees} trees are too few for {n_outputs} scores")
     saved = SavedModel(document, booster, objective, _base(learner, objective, n_outputs), n_classes)
     check_ensemble(saved.ensemble, n_outputs)
     for t, tree in enumerate(saved.trees):
@@ -140,7 +141,7 @@ def read_model(model: Any) -> SavedModel:
 
 
 def check_document(document: dict[str, Any]) -> None:
-    """Check the trees of a model in JSON before XGBoost loads it; other kinds of boosters are left alone."""
+    """Check the trees of a model in JSON before XGBoost loads it; other kinds of boosters are not checked."""
     learner = document["learner"]
     if learner["gradient_booster"]["name"] != "gbtree":
         return
@@ -171,7 +172,7 @@ def _fitted_booster(model: Any) -> Any:
 def _check_kind(learner: dict[str, Any]) -> None:
     kind = learner["gradient_booster"]["name"]
     if kind != "gbtree":
-        why = "drops trees at random and weighs them anew" if kind == "dart" else "has no trees"
+        why = "drops trees at random and reweights them" if kind == "dart" else "has no trees"
         raise UnsupportedModelError(
             f"a model with booster={kind!r} {why}; train it with booster='gbtree' to prune it."
         )
@@ -180,7 +181,7 @@ def _check_kind(learner: dict[str, Any]) -> None:
     if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in ensemble["trees"]):
         raise UnsupportedModelError(
             "a model with multi_strategy='multi_output_tree' has vectors at its leaves, which budgetprune "
-            "does not know; train it with multi_strategy='one_output_per_tree', and one model per target."
+            "does not support; train it with multi_strategy='one_output_per_tree', and one model per target."
         )
     if n_targets > 1:
         raise UnsupportedModelError(
@@ -192,12 +193,12 @@ def _check_kind(learner: dict[str, Any]) -> None:
 def _check_objective(model: Any, name: str) -> Objective:
     if name == "binary:hinge":
         raise UnsupportedModelError(
-            "a model with objective='binary:hinge' answers with labels and has no probabilities; "
+            "a model with objective='binary:hinge' predicts labels and has no probabilities; "
             "train it with 'binary:logistic'."
         )
     if name not in _OBJECTIVES:
         raise UnsupportedModelError(
-            f"cannot tell what the scores of a model with objective={name!r} mean. "
+            f"the meaning of the scores of a model with objective={name!r} is unknown. "
             f"Supported are: {', '.join(_OBJECTIVES)}."
         )
     objective = _OBJECTIVES[name]
@@ -207,13 +208,13 @@ def _check_objective(model: Any, name: str) -> Objective:
         if is_custom or not classifies or name == "binary:logitraw":
             raise UnsupportedModelError(
                 f"the labels of this {_name(model)} are scores above 0.5, because its objective "
-                f"({'a function of yours' if is_custom else name}) has no probabilities; train it with "
+                f"({'a custom function' if is_custom else name}) has no probabilities; train it with "
                 "'binary:logistic'. If labels should be scores above 0, pass model.get_booster()."
             )
     elif name == "reg:logistic" or (classifies and _name(model) != "Booster"):
         raise UnsupportedModelError(
-            f"this {_name(model)} with objective={name!r} predicts a share between 0 and 1 as if it was any "
-            "number, which budgetprune does not know. If its targets are classes, train an XGBClassifier, or "
+            f"this {_name(model)} with objective={name!r} is a regressor for targets between 0 and 1, which "
+            f"budgetprune does not support. If its targets are classes, train an XGBClassifier, or "
             "a Booster with 'binary:logistic' or 'multi:softprob': they grow the same trees."
         )
     # A booster trained with a custom objective still names its default objective.
@@ -221,7 +222,7 @@ def _check_objective(model: Any, name: str) -> Objective:
 
 
 def _base(learner: dict[str, Any], objective: Objective, n_outputs: int) -> NDArray[np.float64]:
-    """Score of a row before any tree, in the steps and the precision in which XGBoost computes it."""
+    """Base score, computed with XGBoost's own operations and precision."""
     # A list since XGBoost 3.1, a number before.
     base = np.atleast_1d(np.asarray(json.loads(learner["learner_model_param"]["base_score"]), np.float32))
     if objective.base == "probability":

@@ -1,15 +1,15 @@
 """Values of XGBoost's inner nodes and gains of its splits, derived from its records.
 
-Of a node with gradient sum G and hessian sum H, XGBoost records H; at a split the best answer without
-shrinkage, w = -G / (H + l), and what the split gains, G^2 / (H + l) of both children minus that of the node;
-at a leaf what it answers, v = eta w. The shrinkage eta and the penalty l are no part of a saved model, but
-since G^2 / (H + l) = w^2 (H + l), the gains of all splits of a tree add up to
+Of a node with gradient sum G and hessian sum H, XGBoost records H; at a split also the best value without
+shrinkage, w = -G / (H + l), and the gain, G^2 / (H + l) of both children minus that of the node; at a leaf
+also its value, v = eta w. A saved model lacks the shrinkage eta and the penalty l, but since
+G^2 / (H + l) = w^2 (H + l), the gains of all splits of a tree add up to
 
     sum over leaves of (v / eta)^2 (H + l)  -  w^2 (H + l) of the root,
 
 which gives eta of each tree (learning rates may change between rounds, and trees of one round share one). And
-a node's G is that of its children together, which gives l. Both equations then hold at every split, or the
-tree was grown in a way that bends its answers (constraints, capped steps, leaves fitted anew).
+a node's G is the sum of its children's, which gives l. Both equations then hold at every split, unless the
+tree's values are not plain Newton steps (constraints, capped steps, refitted leaves).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from budgetprune.forest.adapters.xgboost.model import SavedModel
 from budgetprune.forest.topology import mean_of_leaves
 
-# Records are in single precision: rounding stays far below this, and anything that bends answers shows.
+# Records are in single precision: errors of rounding are far smaller than this, other deviations larger.
 _TOLERANCE = 1e-4
 
 Array = NDArray[np.float64]
@@ -53,8 +53,8 @@ class Growth(NamedTuple):
 
     shrinkage: Array  # eta of each tree, NaN for a single leaf
     gradient: Array  # G of each node
-    explains_values: NDArray[np.bool_]  # of each tree: do gains follow from answers?
-    explains_gradients: bool  # does a node's gradient follow from its children's, everywhere?
+    explains_values: NDArray[np.bool_]  # of each tree: whether gains follow from values
+    explains_gradients: bool  # whether the gradient of every split is the sum of its children's
 
 
 def recover_growth(records: Records, saved: SavedModel) -> Growth:
@@ -83,14 +83,14 @@ def recorded_gains(
 ) -> Array | None:
     """Decrease of the training loss by each split, per unit of training weight; None if unknown.
 
-    Not the gains that XGBoost writes down: they are those of full steps, penalised, and with its own idea of
-    curvature. G v + H v^2 / 2 is what other rows are measured by, too.
+    XGBoost records gains of full steps, penalised, with a curvature that may exceed that of the loss. Here a
+    gain is the decrease of G v + H v^2 / 2, as on other rows.
 
     Parameters
     ----------
     records, growth, saved
-    value : what each node answers
-    first_output : which output the first tree feeds
+    value : value of each node
+    first_output : output that the first tree contributes to
     """
     if not (growth.explains_gradients and growth.explains_values.all()):
         return None
@@ -101,14 +101,14 @@ def recorded_gains(
     split = np.flatnonzero(records.is_split)
     gain = np.zeros(value.size)
     for child in (records.left[split], records.right[split]):
-        # G v + H v^2 / 2 at both answers, subtracted by hand: 0 where they agree, whatever G and H are.
+        # Difference of G v + H v^2 / 2 at both values, factored so that it is exactly 0 where they are equal.
         slope = growth.gradient[child] + records.hessian[child] / excess * (value[split] + value[child]) / 2
         gain[split] += (value[split] - value[child]) * slope
     return gain / total
 
 
 def _grown_with(records: Records, penalty: float) -> Growth:
-    """Infer everything else from the penalty, and see whether it fits."""
+    """Infer the other parameters from the penalty, and check that they explain the records."""
     is_split, root = records.is_split, records.tree_start[:-1]
     damped = records.hessian + penalty
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -134,13 +134,13 @@ def _grown_with(records: Records, penalty: float) -> Growth:
 
 
 def _agree(whole: Array, one: Array, other: Array) -> NDArray[np.bool_]:
-    """Whether the whole is the sum of its parts, up to rounding; False for NaN."""
+    """Whether a total is the sum of its parts, up to rounding; False for NaN."""
     size = np.abs(whole) + np.abs(one) + np.abs(other)
     return np.asarray(np.abs(whole - one - other) <= _TOLERANCE * size)
 
 
 def _penalty(records: Records) -> float:
-    """Penalty that best explains gradients where both children are splits too: there eta plays no part."""
+    """Penalty that best explains gradients where both children are splits too: eta is not needed there."""
     left, right = records.left, records.right
     h = np.flatnonzero((left >= 0) & (left[left] >= 0) & (left[right] >= 0))
     a, b = left[h], right[h]
