@@ -28,9 +28,12 @@ class Interfaces(Contract):
             if package.removeprefix(f"{container}.") in opened:
                 continue
             for module in sorted(graph.find_descendants(package)):
-                for importer in sorted(graph.find_modules_that_directly_import(module)):
-                    if not f"{importer}.".startswith(f"{package}."):
-                        found.append((importer, module, package))
+                importers = sorted(graph.find_modules_that_directly_import(module))
+                found += [
+                    (importer, module, package)
+                    for importer in importers
+                    if not f"{importer}.".startswith(f"{package}.")
+                ]
         return ContractCheck(kept=not found, metadata={"found": found})
 
     def render_broken_contract(self, check: ContractCheck) -> None:

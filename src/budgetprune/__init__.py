@@ -16,8 +16,7 @@ from budgetprune.forest import Forest
 from budgetprune.model import BudgetModel
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor, Decision, Simulation
-from budgetprune.problem import Certificate, PruningProblem
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Certificate, Pruning, PruningProblem
 from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedPredictor, StagedTradeOff
 from budgetprune.utils.environment import VERSION
 from budgetprune.workflow import FitOptions, PruneOptions, fit_table, prune_model

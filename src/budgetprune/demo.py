@@ -25,8 +25,8 @@ from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import BudgetPruneError, BudgetWarning
 from budgetprune.estimators import BudgetPruneClassifier
 from budgetprune.forest import Forest
-from budgetprune.plotting.plots import Curve, Purchases, save_trade_off
-from budgetprune.problem.acquisition import sources_used
+from budgetprune.plotting import Curve, Purchases, save_trade_off
+from budgetprune.problem import sources_used
 from budgetprune.staged import BudgetClassifier
 from budgetprune.utils.files import check_writable, written_atomically
 from budgetprune.utils.threads import let_idle_threads_sleep

@@ -2,7 +2,7 @@
 
 import warnings
 
-from budgetprune.plotting.plots import Curve, Purchases, new_figure, save_trade_off, tidy
+from budgetprune.plotting import Curve, Purchases, new_figure, save_trade_off, tidy
 
 __all__ = ["Curve", "Purchases", "new_figure", "save_trade_off", "tidy"]
 

@@ -12,13 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.baselines.grower_parameters import whole_number
 from budgetprune.costs import CostTable, FeatureCosts
-from budgetprune.forest import Forest
-from budgetprune.forest.adapter import Adapter
-from budgetprune.forest.adapters.sklearn.bootstrap import in_bag_counts
-from budgetprune.forest.adapters.sklearn.common import check_fitted
-from budgetprune.forest.registry import register_adapter
-from budgetprune.forest.schema import PER_NODE
-from budgetprune.problem.acquisition import sources_used
+from budgetprune.forest import PER_NODE, Adapter, Forest, check_fitted, in_bag_counts, register_adapter
+from budgetprune.problem import sources_used
 from budgetprune.selection import with_names
 from budgetprune.utils.validation import rows_of
 

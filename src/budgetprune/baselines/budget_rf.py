@@ -20,8 +20,7 @@ from budgetprune.baselines.grower_parameters import tree_limits, whole_number
 from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SplitCriterion
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.problem.checks import at_least_zero
-from budgetprune.selection import one_of
+from budgetprune.utils.numbers import at_least_zero, one_of
 
 _MEASURES = {"pairs": PAIRS, "entropy": ENTROPY}
 _RULES = {"minimax": False, "expected": True}

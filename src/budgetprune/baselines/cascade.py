@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from budgetprune.baselines.nested import NestedEstimator, best_within
 from budgetprune.baselines.stopping_rules import Stages
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.checks import at_least_zero
 from budgetprune.selection import Index, LabelledRows
+from budgetprune.utils.numbers import at_least_zero
 
 
 class Cascade(NestedEstimator):

@@ -12,8 +12,8 @@ from budgetprune.baselines.curve import PruningCurve, check_is_forest
 from budgetprune.baselines.grown import GrownForest
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.problem.checks import at_least_zero
 from budgetprune.utils.jit import njit
+from budgetprune.utils.numbers import at_least_zero
 
 Criterion = Literal["gini", "entropy"]
 

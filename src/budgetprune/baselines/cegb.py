@@ -14,8 +14,8 @@ from budgetprune.baselines.grower_forest import find_several_classes
 from budgetprune.baselines.grower_parameters import positive_rate, whole_number
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.problem.checks import at_least_zero
 from budgetprune.selection import train
+from budgetprune.utils.numbers import at_least_zero
 from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of, weights_of
 
 Penalty = Literal["lazy", "coupled"]

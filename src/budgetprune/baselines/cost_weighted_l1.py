@@ -21,7 +21,7 @@ from budgetprune.baselines.grower_parameters import whole_number
 from budgetprune.baselines.l1_logistic import fit_l1_logistic
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.checks import at_least_zero
+from budgetprune.utils.numbers import at_least_zero
 from budgetprune.utils.validation import labels_of, weights_of
 
 

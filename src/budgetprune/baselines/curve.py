@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.problem import PruningProblem
-from budgetprune.problem.checks import at_least_zero, check_critical_lambda
+from budgetprune.problem import PruningProblem, check_critical_lambda
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.numbers import at_least_zero
 
 
 def check_is_forest(forest: object) -> None:

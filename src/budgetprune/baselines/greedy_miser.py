@@ -16,7 +16,7 @@ from budgetprune.baselines.grower_forest import TrainingRows, find_classes, trai
 from budgetprune.baselines.grower_parameters import positive_rate, tree_limits, whole_number
 from budgetprune.baselines.grower_splits import SQUARED, SplitCriterion
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.checks import at_least_zero
+from budgetprune.utils.numbers import at_least_zero
 
 # Keeps the logarithm finite for classes without weight.
 _LEAST_SHARE = 1e-9

@@ -14,11 +14,9 @@ from budgetprune.baselines.grower_forest import TrainingRows, combine_trees
 from budgetprune.baselines.grower_node import Prices
 from budgetprune.baselines.grower_splits import SplitCriterion
 from budgetprune.costs import CostTable
-from budgetprune.forest import Forest
-from budgetprune.forest.schema import LABEL_RULES
-from budgetprune.forest.topology import sum_of_leaves
+from budgetprune.forest import LABEL_RULES, Forest, sum_of_leaves
 from budgetprune.losses import find_loss
-from budgetprune.problem.gains import NewtonSums, split_gains
+from budgetprune.problem import NewtonSums, split_gains
 
 # Lower bound of the curvature: limits the steps of rows with probabilities near 0 or 1.
 _LEAST_CURVATURE = 1e-6

@@ -13,8 +13,7 @@ from budgetprune.baselines.grower_parameters import whole_number
 from budgetprune.baselines.grown import GrownForest
 from budgetprune.errors import InvalidInputError
 from budgetprune.path import check_budget, first_within
-from budgetprune.problem import PruningProblem
-from budgetprune.problem.pairs import Walk, rows_of_use, uses_of_source, walk_by_source
+from budgetprune.problem import PruningProblem, Walk, rows_of_use, uses_of_source, walk_by_source
 from budgetprune.utils.jit import njit
 
 # Errors that differ by less than this fraction of the largest one count as equal (rounding).

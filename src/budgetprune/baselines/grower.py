@@ -21,7 +21,7 @@ from budgetprune.baselines.grower_node import (
     sum_rows,
 )
 from budgetprune.baselines.grower_splits import ENTROPY, SQUARED, SplitCriterion
-from budgetprune.problem.rows import partition_node
+from budgetprune.problem import partition_node
 from budgetprune.utils.jit import njit
 
 _LARGEST_TABLE = 2**22

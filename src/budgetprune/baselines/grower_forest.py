@@ -13,8 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from budgetprune.baselines.binning import Bins
 from budgetprune.baselines.grower import GrownTree
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest.adapters.sklearn.common import JoinedTrees, join_trees
-from budgetprune.forest.rows import as_rows
+from budgetprune.forest import JoinedTrees, as_rows, join_trees
 from budgetprune.utils.validation import rows_of
 
 _INPUT = np.dtype(np.float32)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.checks import at_least_zero
+from budgetprune.utils.numbers import at_least_zero
 
 _ANY_DEPTH = np.iinfo(np.int32).max
 

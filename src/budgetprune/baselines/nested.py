@@ -22,13 +22,8 @@ from budgetprune.baselines.grower_parameters import positive_rate, whole_number
 from budgetprune.baselines.subset_models import BoostingParameters, CascadeModel, SubsetModel, weigh_classes
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.selection import (
-    Index,
-    LabelledRows,
-    between_zero_and_one,
-    check_budget_parameter,
-    split_rows,
-)
+from budgetprune.selection import Index, LabelledRows, split_rows
+from budgetprune.utils.numbers import between_zero_and_one, check_budget_parameter
 from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of
 
 # Tolerance for rounding of average costs.

@@ -48,9 +48,7 @@ def init(arguments: InitArguments) -> None:
         raise InvalidInputError(
             f"{out} is there already, and may have prices in it; add --force to replace it."
         )
-    from budgetprune.workflow import FitOptions
-    from budgetprune.workflow.tables import price_list_template
-    from budgetprune.workflow.training_data import read_columns
+    from budgetprune.workflow import FitOptions, price_list_template, read_columns
 
     fit_options = FitOptions(
         categorical=arguments.categorical or (), drop=arguments.drop or (), max_columns=arguments.max_columns

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from budgetprune.workflow.tables.reading import MOST_COLUMNS as MOST_COLUMNS
+from budgetprune.workflow import MOST_COLUMNS as MOST_COLUMNS
 
 
 class ModelKind(StrEnum):

@@ -16,9 +16,9 @@ from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor import BudgetPredictor
-from budgetprune.problem.acquisition import sources_used
+from budgetprune.problem import sources_used
 from budgetprune.staged import StagedPredictor
-from budgetprune.workflow.tables.spreadsheets import escape_formulas
+from budgetprune.workflow import escape_formulas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ def predict(arguments: PredictArguments) -> None:
     if full and arguments.max_cost is not None:
         raise InvalidInputError("--max-cost is for predictions that stop early, and --full for all others.")
     from budgetprune.model import BudgetModel
-    from budgetprune.workflow.tables import read_table_for, rows_for
+    from budgetprune.workflow import read_table_for, rows_for
 
     model = BudgetModel.load(arguments.model)
     predictor, about, kept = model.predictor, model.about, list(dict.fromkeys(arguments.keep or ()))

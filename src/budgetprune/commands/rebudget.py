@@ -43,9 +43,7 @@ def rebudget(arguments: RebudgetArguments) -> None:
         raise InvalidInputError(f"--out {out} is the model itself; add --force to replace it.")
     check_out(out)
     from budgetprune.staged import StagedPredictor
-    from budgetprune.workflow import rebudget_model
-    from budgetprune.workflow.options import check_limit
-    from budgetprune.workflow.rebudget import unused_budget_note
+    from budgetprune.workflow import check_limit, rebudget_model, unused_budget_note
 
     check_limit(budget, "--budget")
     loaded = BudgetModel.load(arguments.model)

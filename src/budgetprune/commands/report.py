@@ -82,10 +82,9 @@ def report(arguments: ReportArguments) -> None:
     page = PAGE if out is None and not arguments.as_json else out
     check_out(page, arguments.model, data)
     with needs_extra("cli", "pandas", "pyarrow"):
-        from budgetprune.workflow.tables import read_table_for
+        from budgetprune.workflow import read_table_for
     from budgetprune.model import BudgetModel
-    from budgetprune.report import ReportOptions, forest_of, headline, summarise, to_json, write_page
-    from budgetprune.report.numbers import several
+    from budgetprune.report import ReportOptions, forest_of, headline, several, summarise, to_json, write_page
 
     if page is not None:
         with needs_extra("report", "jinja2", "markupsafe", "plotly"):
@@ -125,7 +124,7 @@ def _target(name: str | None, model: BudgetModel, data: Path) -> str:
 
 def _rows_and_labels(forest: Forest, table: Any, target: str) -> tuple[Any, Any]:
     """Return rows for the forest, and labels as its classes; unknown labels stay strings."""
-    from budgetprune.workflow.tables import encode_target, rows_for
+    from budgetprune.workflow import encode_target, rows_for
 
     answers = encode_target(table, target, forest.classes)
     if forest.classes is not None:

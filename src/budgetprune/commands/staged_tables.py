@@ -13,8 +13,7 @@ from rich.table import Table
 
 from budgetprune.commands.console import Console
 from budgetprune.model import BudgetModel
-from budgetprune.staged import StagedPredictor
-from budgetprune.staged.model import StagedModel
+from budgetprune.staged import StagedModel, StagedPredictor
 
 # Most points of the curve and most sources of a stage that are shown.
 MOST_LINES, MOST_SOURCES = 9, 6

@@ -15,9 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import docs as _docs
 from budgetprune.estimators.base import BudgetPruneBase
-from budgetprune.forest import Forest
-from budgetprune.forest.registry import find_adapter
-from budgetprune.selection import LabelledRows, PrunedClassifier, between_zero_and_one
+from budgetprune.forest import Forest, find_adapter
+from budgetprune.selection import LabelledRows, PrunedClassifier
+from budgetprune.utils.numbers import between_zero_and_one
 
 
 @_docs.classifier

@@ -10,18 +10,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.checks import at_least_zero
-from budgetprune.problem.estimate import ERROR_ESTIMATES
-from budgetprune.problem.node_losses import node_losses_for
-from budgetprune.problem.solver import SOLVERS, has_path, path_solvers
+from budgetprune.problem import ERROR_ESTIMATES, SOLVERS, has_path, node_losses_for, path_solvers
 from budgetprune.ranking import RankingScorer
-from budgetprune.selection import (
-    NO_PROBABILITIES,
-    between_zero_and_one,
-    check_budget_parameter,
-    one_of,
-    supported_model,
-)
+from budgetprune.selection import NO_PROBABILITIES, supported_model
+from budgetprune.utils.numbers import at_least_zero, between_zero_and_one, check_budget_parameter, one_of
 
 if TYPE_CHECKING:
     from budgetprune.estimators.base import BudgetPruneBase

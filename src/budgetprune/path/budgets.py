@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import BudgetWarning, InvalidInputError
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning
 
 # Costs that differ by less than this fraction are equal with respect to a budget.
 ROUNDING = 1e-9

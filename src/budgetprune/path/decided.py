@@ -10,7 +10,7 @@ import numpy as np
 from budgetprune.errors import InvalidInputError
 from budgetprune.path.budgets import check_budget, first_within, warn_that_budget_buys_nothing
 from budgetprune.predictor import BudgetPredictor
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning
 from budgetprune.utils.row_values import as_weights
 
 if TYPE_CHECKING:

@@ -21,14 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest.schema import ARRAYS as FOREST_ARRAYS
-from budgetprune.forest.schema import PER_NODE, TWO_DIMENSIONAL
-from budgetprune.forest.section import from_plain
+from budgetprune.forest import ARRAYS as FOREST_ARRAYS
+from budgetprune.forest import PER_NODE, TWO_DIMENSIONAL, from_plain
 from budgetprune.path.path import ARRAYS, PruningPath
 from budgetprune.path.restore import restore_path
-from budgetprune.persistence import check_arrays, remove_prefix
-from budgetprune.persistence.container import LONGEST_HEADER
-from budgetprune.persistence.strict_json import read_json
+from budgetprune.persistence import LONGEST_HEADER, check_arrays, read_json, remove_prefix
 from budgetprune.utils.archive import Archive, open_archive
 from budgetprune.utils.stored_arrays import Entry
 

@@ -12,16 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest.section import check_same_forest
+from budgetprune.forest import Forest, check_same_forest
 from budgetprune.path.budgets import check_budget, first_within, warn_that_budget_buys_nothing
 from budgetprune.path.decided import DecidedCosts
 from budgetprune.persistence import load_section, save_sections
-from budgetprune.problem import Certificate, PruningProblem
-from budgetprune.problem.checks import all_at_least_zero, at_least_zero, check_critical_lambda
-from budgetprune.problem.pruning import Pruning
-from budgetprune.problem.tradeoff import sum_of_kept
+from budgetprune.problem import Certificate, Pruning, PruningProblem, check_critical_lambda, sum_of_kept
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.numbers import all_at_least_zero, at_least_zero
 
 if TYPE_CHECKING:
     import pandas as pd

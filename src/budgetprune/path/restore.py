@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.path.path import PruningPath, breakpoints
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning
 
 # Sums of the same numbers in another order may differ by this fraction, far more than rounding causes.
 _TOLERANCE = 1e-6

@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest.schema import ARRAYS as FOREST_ARRAYS
-from budgetprune.forest.section import from_plain, present, settings_to_store, to_plain
-from budgetprune.forest.topology import links_in_preorder
+from budgetprune.forest import ARRAYS as FOREST_ARRAYS
+from budgetprune.forest import Forest, from_plain, links_in_preorder, present, settings_to_store, to_plain
 from budgetprune.path.npz import read_npz
 from budgetprune.path.path import ARRAYS, PruningPath
 from budgetprune.path.restore import restore_path

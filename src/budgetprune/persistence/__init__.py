@@ -1,6 +1,6 @@
 """Model files: one container format, strict JSON, and a registry of sections, one for each kind of object."""
 
-from budgetprune.persistence.container import File, is_container
+from budgetprune.persistence.container import LONGEST_HEADER, File, is_container
 from budgetprune.persistence.errors import errors_name_file
 from budgetprune.persistence.sections import (
     PACKED,
@@ -16,8 +16,10 @@ from budgetprune.persistence.sections import (
     remove_prefix,
     save_sections,
 )
+from budgetprune.persistence.strict_json import read_json
 
 __all__ = [
+    "LONGEST_HEADER",
     "PACKED",
     "SECTIONS",
     "VERSION",
@@ -31,6 +33,7 @@ __all__ = [
     "is_container",
     "load_section",
     "open_sections",
+    "read_json",
     "remove_prefix",
     "save_sections",
 ]

@@ -3,8 +3,19 @@
 Needs the extra ``budgetprune[plot]``.
 """
 
+from budgetprune.plotting.plots import INK, Purchases, new_figure, save_trade_off, tidy
 from budgetprune.plotting.stages import StagesDisplay
 from budgetprune.plotting.tradeoff import Curve, TradeoffDisplay
 from budgetprune.plotting.usage import FeatureUsageDisplay
 
-__all__ = ["Curve", "FeatureUsageDisplay", "StagesDisplay", "TradeoffDisplay"]
+__all__ = [
+    "INK",
+    "Curve",
+    "FeatureUsageDisplay",
+    "Purchases",
+    "StagesDisplay",
+    "TradeoffDisplay",
+    "new_figure",
+    "save_trade_off",
+    "tidy",
+]

@@ -13,7 +13,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.plotting.axes import axes_or_new, draw_paired_bars
 from budgetprune.plotting.plots import INK
-from budgetprune.problem.acquisition import sources_used
+from budgetprune.problem import sources_used
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest.labels import label_cut, tie_margin
+from budgetprune.forest import Forest, label_cut, tie_margin
 
 # Kinds of rules: one direction passes a cut; one direction leads all others; one direction is narrow.
 CUT, LEAD, NARROW = 0, 1, 2

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import CostTable
-from budgetprune.costs.price_lists import listed
+from budgetprune.costs import CostTable, listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor.tables import sources_of

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest.routing import goes_left
+from budgetprune.forest import goes_left
 from budgetprune.predictor.rules import BY_LOOK_AHEAD, BY_WAITING, StoppingRule
 from budgetprune.predictor.tables import Trees
 from budgetprune.utils.jit import njit

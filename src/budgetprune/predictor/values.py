@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs.price_lists import listed
+from budgetprune.costs import listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.utils.jit import njit

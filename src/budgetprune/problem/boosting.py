@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest.topology import mean_of_leaves
+from budgetprune.forest import Forest, mean_of_leaves
 from budgetprune.problem.boosted import check_known_loss, measure
 from budgetprune.problem.errors import check_finite
 from budgetprune.problem.gains import split_gains

@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from budgetprune.costs import FeatureCosts
-from budgetprune.costs.price_lists import PRICE_RANGE, is_price
+from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest.pruning import check_keep
+from budgetprune.forest import Forest, check_keep
 from budgetprune.problem.boosted import boosted_errors, check_boosted
 from budgetprune.problem.bounds import universal_bounds
 from budgetprune.problem.certificate import Certificate, dual_value
-from budgetprune.problem.checks import (
-    all_at_least_zero,
-    at_least_zero,
-    check_critical_lambda,
-    check_multipliers,
-)
+from budgetprune.problem.checks import check_critical_lambda, check_multipliers
 from budgetprune.problem.errors import check_estimate, check_loss, check_needs, node_errors
 from budgetprune.problem.estimate import ErrorRows
 from budgetprune.problem.pruning import Pruning
@@ -31,6 +24,7 @@ from budgetprune.problem.targets import Labels
 from budgetprune.problem.tradeoff import trade_off
 from budgetprune.problem.uses import acquire, first_uses
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.numbers import all_at_least_zero, at_least_zero
 from budgetprune.utils.row_values import as_weights
 
 if TYPE_CHECKING:

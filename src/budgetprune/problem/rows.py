@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest import Forest
-from budgetprune.forest.packed import PackedTrees
-from budgetprune.forest.routing import goes_left
+from budgetprune.forest import Forest, PackedTrees, goes_left
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.jit import njit, prange
 

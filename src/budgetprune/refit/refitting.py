@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
-from budgetprune.forest import Forest
-from budgetprune.forest.topology import mean_of_leaves
-from budgetprune.problem.checks import at_least_zero
-from budgetprune.problem.pruning import Pruning
+from budgetprune.forest import Forest, mean_of_leaves
+from budgetprune.problem import Pruning
 from budgetprune.refit.leaves import Array, Leaves
 from budgetprune.refit.minimum import Minimum
 from budgetprune.refit.newton import minimise
 from budgetprune.refit.sample import Sample
 from budgetprune.refit.simplex import minimise_on_simplex
+from budgetprune.utils.numbers import at_least_zero
 
 Kind: TypeAlias = Literal["squared", "softmax", "own"]
 

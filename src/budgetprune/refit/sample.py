@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.problem.pruning import Pruning
-from budgetprune.problem.targets import Labels, check_for_loss
+from budgetprune.problem import Labels, Pruning, check_for_loss
 from budgetprune.refit.leaves import Leaves
 from budgetprune.utils.jit import njit
 

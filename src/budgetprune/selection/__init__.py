@@ -18,7 +18,6 @@ from budgetprune.selection.context import FitContext
 from budgetprune.selection.decided_counting import DecidedCounting
 from budgetprune.selection.final_model import FinalModel, FinalModelBuilder
 from budgetprune.selection.options import SelectionOptions
-from budgetprune.selection.parameters import between_zero_and_one, check_budget_parameter, one_of
 from budgetprune.selection.pruned_model import PrunedClassifier, PrunedModel, PrunedRegressor
 from budgetprune.selection.rows import Index, LabelledRows, halves, split_rows
 from budgetprune.selection.scored_model import NO_PROBABILITIES
@@ -41,11 +40,8 @@ __all__ = [
     "SelectedPruning",
     "SelectionOptions",
     "TradeOff",
-    "between_zero_and_one",
-    "check_budget_parameter",
     "evenly_spaced",
     "halves",
-    "one_of",
     "select_pruning",
     "set_open_parameters",
     "split_rows",

@@ -8,8 +8,16 @@ from typing import Any, cast
 import numpy as np
 
 from budgetprune.forest import Forest
-from budgetprune.problem import HELD_OUT, IN_BAG, OUT_OF_BAG, POOLED, ErrorEstimate, find_error_estimate
-from budgetprune.problem.node_losses import BRIER, MISCLASSIFICATION
+from budgetprune.problem import (
+    BRIER,
+    HELD_OUT,
+    IN_BAG,
+    MISCLASSIFICATION,
+    OUT_OF_BAG,
+    POOLED,
+    ErrorEstimate,
+    find_error_estimate,
+)
 from budgetprune.refit import Kind, kinds_for
 from budgetprune.selection.options import SelectionOptions
 

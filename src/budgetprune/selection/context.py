@@ -11,9 +11,7 @@ from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
-from budgetprune.problem import PruningProblem
-from budgetprune.problem.boosting import recompute
-from budgetprune.problem.solver import find_path_solver, has_path, path_options
+from budgetprune.problem import PruningProblem, find_path_solver, has_path, path_options, recompute
 from budgetprune.refit import Sample, check_kind
 from budgetprune.selection.candidates import Measure
 from budgetprune.selection.options import SelectionOptions

@@ -8,8 +8,7 @@ import numpy as np
 
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.path import PruningPath
-from budgetprune.path.decided import DecidedCosts
+from budgetprune.path import DecidedCosts, PruningPath
 from budgetprune.predictor import BudgetPredictor, Simulation
 from budgetprune.selection.rows import LabelledRows
 

@@ -6,9 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from budgetprune.path import PruningPath
-from budgetprune.path.decided import DecidedCosts
-from budgetprune.problem.pruning import Pruning
+from budgetprune.path import DecidedCosts, PruningPath
+from budgetprune.problem import Pruning
 from budgetprune.refit import Kind
 from budgetprune.selection.candidates import Measure, RefitSpec
 from budgetprune.selection.context import FitContext

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from budgetprune.path import PruningPath, check_budget, first_within, warn_that_budget_buys_nothing
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning
 from budgetprune.refit import Refit, Sample, refit_pruning
 from budgetprune.selection.candidates import RefitSpec
 from budgetprune.selection.decided_counting import DecidedCounting

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.path import PruningPath, check_budget, first_within
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning
 from budgetprune.refit import Kind, Refit, refit_pruning
 from budgetprune.selection.candidates import Measure, RefitSpec
 from budgetprune.selection.context import FitContext

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 from budgetprune.predictor import BudgetPredictor
-from budgetprune.problem.acquisition import sources_used
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning, sources_used
 from budgetprune.refit import Refit
 from budgetprune.utils.validation import rows_of
 

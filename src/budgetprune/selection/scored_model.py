@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning
 from budgetprune.refit import Refit
 from budgetprune.selection.options import SelectionOptions
 from budgetprune.selection.pruned_model import PrunedClassifier, PrunedModel, PrunedRegressor

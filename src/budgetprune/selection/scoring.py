@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning
 from budgetprune.refit import Refit
 from budgetprune.selection.options import SelectionOptions
 from budgetprune.selection.rows import LabelledRows

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from budgetprune.errors import BudgetWarning
 from budgetprune.path import PruningPath
-from budgetprune.problem.acquisition import sources_used
+from budgetprune.problem import sources_used
 from budgetprune.refit import Sample
 from budgetprune.selection.candidates import Candidates, Measure
 from budgetprune.selection.choice import Choices, Trials, choose_measure, choose_refit

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from budgetprune.path import PruningPath
-from budgetprune.path.decided import DecidedCosts
+from budgetprune.path import DecidedCosts, PruningPath
 from budgetprune.selection.candidates import Measure, RefitSpec
 from budgetprune.selection.decided_counting import DecidedCounting
 from budgetprune.selection.fold import Fold

@@ -11,9 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
-from budgetprune.forest import Forest
-from budgetprune.forest.names import are_stored_names
-from budgetprune.forest.registry import adapter_of, find_adapter
+from budgetprune.forest import Forest, adapter_of, are_stored_names, find_adapter
 
 
 def supported_model(estimator: Any) -> Any:

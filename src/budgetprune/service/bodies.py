@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
-from budgetprune.costs.price_lists import listed
+from budgetprune.costs import listed
 from budgetprune.service.errors import (
     BUSY,
     INVALID,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from budgetprune.costs.price_lists import listed
+from budgetprune.costs import listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.predictor import BudgetPredictor, Decision
 from budgetprune.service.bodies import (

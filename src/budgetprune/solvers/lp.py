@@ -11,8 +11,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from budgetprune.errors import InvalidInputError, SolverError
-from budgetprune.problem import PruningProblem
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning, PruningProblem
 from budgetprune.solvers.incidences import incidence_rows, incidence_uses
 
 # Beyond this, a general-purpose solver takes hours.

@@ -13,8 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tqdm import tqdm
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem import Certificate, PruningProblem
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Certificate, Pruning, PruningProblem
 from budgetprune.solvers import primal_dual_kernels as kernels
 from budgetprune.solvers.incidences import first_rows
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest.schema import LARGEST_SUM
+from budgetprune.forest import LARGEST_SUM, Forest
 from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.error_costs import LARGEST_PRICE, check_error_costs
 from budgetprune.staged.model.join import take_trees

@@ -6,8 +6,7 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from budgetprune.costs import FeatureCosts
-from budgetprune.costs.price_lists import is_pandas
+from budgetprune.costs import FeatureCosts, is_pandas
 from budgetprune.workflow.tables import PriceList, price_list_of, read_price_list
 
 

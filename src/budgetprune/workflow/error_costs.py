@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetprune.costs.price_lists import listed
+from budgetprune.costs import listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow.tables import Target
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from budgetprune.errors import BudgetPruneError, InvalidInputError
-from budgetprune.forest.adapter import Adapter, Reader
-from budgetprune.forest.registry import ADAPTERS, adapter_of_suffix
+from budgetprune.forest import ADAPTERS, Adapter, Reader, adapter_of_suffix
 from budgetprune.persistence import errors_name_file, is_container
 from budgetprune.utils.limits import MIB
 from budgetprune.workflow import probe

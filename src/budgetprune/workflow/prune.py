@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.forest.names import original_names
+from budgetprune.forest import Forest, original_names
 from budgetprune.model import BudgetModel
 from budgetprune.selection import LabelledRows
 from budgetprune.workflow.column_costs import column_costs, with_keys

@@ -17,7 +17,7 @@ from budgetprune.forest import Forest
 from budgetprune.model import BudgetModel, Compared, Figures
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor
-from budgetprune.problem.acquisition import sources_used
+from budgetprune.problem import sources_used
 from budgetprune.selection import LabelledRows
 from budgetprune.utils.threads import available_cores
 from budgetprune.workflow.comparison import WELL_SPENT, figures, rounded_up, score_predictions

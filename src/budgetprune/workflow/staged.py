@@ -12,11 +12,9 @@ from budgetprune.costs import ROUNDING, CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.model import BudgetModel, Compared, Figures
-from budgetprune.problem.acquisition import sources_used
+from budgetprune.problem import sources_used
 from budgetprune.selection import LabelledRows
-from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedPredictor
-from budgetprune.staged.learners import has_lightgbm
-from budgetprune.staged.model import StagedModel
+from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedModel, StagedPredictor, has_lightgbm
 from budgetprune.utils.threads import boosting_threads
 from budgetprune.workflow import ensembles
 from budgetprune.workflow.comparison import figures, rounded_up, score_predictions

@@ -11,8 +11,8 @@ from budgetprune.report.measure.staged import StagedMeasurements
 from budgetprune.report.measure.stopping import StoppedRows, loss_kind
 from budgetprune.report.options import ReportOptions
 from budgetprune.report.summary.staged import ChainStage, StagedOutcome, StagedPoint, StagedSummary
-from budgetprune.staged.model import StagedModel
-from budgetprune.workflow.comparison import rounded_up
+from budgetprune.staged import StagedModel
+from budgetprune.workflow import rounded_up
 
 
 def summarise_staged(measured: StagedMeasurements, options: ReportOptions) -> StagedSummary:

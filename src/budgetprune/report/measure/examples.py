@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 from budgetprune.predictor import BudgetPredictor
-from budgetprune.problem.acquisition import sources_used
+from budgetprune.problem import sources_used
 from budgetprune.report.measure.results import Results
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.measure.values import (

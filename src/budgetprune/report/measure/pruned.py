@@ -12,9 +12,8 @@ from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
-from budgetprune.predictor import BudgetPredictor
-from budgetprune.predictor.predictor import SETTINGS
-from budgetprune.problem.acquisition import acquire_along, sources_used
+from budgetprune.predictor import SETTINGS, BudgetPredictor
+from budgetprune.problem import acquire_along, sources_used
 from budgetprune.report.measure.examples import (
     ExamplePredictor,
     choose_examples,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs.price_lists import is_missing, listed
+from budgetprune.costs import is_missing, listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.report.summary.common import Value

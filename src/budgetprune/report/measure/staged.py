@@ -20,9 +20,7 @@ from budgetprune.report.measure.stopping import (
 from budgetprune.report.options import ReportOptions
 from budgetprune.report.summary.staged import StagedExample
 from budgetprune.selection import evenly_spaced
-from budgetprune.staged import StagedPredictor
-from budgetprune.staged.model import StagedModel
-from budgetprune.staged.prediction import StagedEngine
+from budgetprune.staged import StagedEngine, StagedModel, StagedPredictor
 
 if TYPE_CHECKING:
     from budgetprune.model import About

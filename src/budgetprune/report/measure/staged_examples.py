@@ -11,7 +11,7 @@ from budgetprune.report.measure.examples import Positions
 from budgetprune.report.measure.stopping import StoppedRows, StoppingRule
 from budgetprune.report.measure.values import first_values, named_values, plain_value
 from budgetprune.report.summary.staged import ExampleKind, ExampleStep, StagedExample, StepReason
-from budgetprune.staged.prediction import StagedEngine
+from budgetprune.staged import StagedEngine
 
 
 def choose_staged_examples(

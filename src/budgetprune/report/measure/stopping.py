@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.report.measure.results import Results
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.summary.staged import LossKind
-from budgetprune.staged.model import Chain, LogLoss, SquaredError, StagedModel
-from budgetprune.staged.stopping import effective_thresholds, stopping_stage
+from budgetprune.staged import Chain, LogLoss, SquaredError, StagedModel, effective_thresholds, stopping_stage
 
 
 @dataclass(frozen=True, eq=False)

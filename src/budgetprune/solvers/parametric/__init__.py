@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.path import ROUNDING, PruningPath, breakpoints
-from budgetprune.problem.checks import all_at_least_zero, at_least_zero
-from budgetprune.problem.pruning import Pruning
+from budgetprune.problem import Pruning
 from budgetprune.solvers.parametric.answer import incidence_flow, node_levels
 from budgetprune.solvers.parametric.graph import Closure, build_closure
 from budgetprune.solvers.parametric.levels import Choice, Levels, at_density, find_levels
 from budgetprune.solvers.parametric.network import Network, build_network
+from budgetprune.utils.numbers import all_at_least_zero, at_least_zero
 
 if TYPE_CHECKING:
     from budgetprune.problem import PruningProblem

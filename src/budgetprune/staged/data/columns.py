@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest.rows import as_rows
+from budgetprune.forest import as_rows
 
 Categories = tuple[tuple[Any, ...] | None, ...]
 

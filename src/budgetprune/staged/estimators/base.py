@@ -19,8 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
 from budgetprune.errors import BudgetWarning, InvalidInputError
-from budgetprune.predictor.checks import check_number
-from budgetprune.problem.checks import at_least_zero
+from budgetprune.predictor import check_number
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.curve.risk import TEST_SHARE, certify_risk, check_risk
 from budgetprune.staged.data.columns import Columns, columns_of
@@ -42,6 +41,7 @@ from budgetprune.staged.model.staged_model import StagedModel, StageShares
 from budgetprune.staged.model.tradeoff import StagedTradeOff
 from budgetprune.staged.prediction.predictor import StagedPredictor
 from budgetprune.staged.training.deadline import Deadline
+from budgetprune.utils.numbers import at_least_zero
 from budgetprune.utils.threads import available_cores
 from budgetprune.utils.validation import labels_of, refuse_infinities, rows_of, weights_of
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest import Forest
-from budgetprune.forest.packed import PackedTrees
-from budgetprune.forest.routing import goes_left
+from budgetprune.forest import Forest, PackedTrees, goes_left
 from budgetprune.utils.jit import njit
 
 

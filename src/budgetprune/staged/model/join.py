@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest import Forest
-from budgetprune.forest.schema import PER_NODE
+from budgetprune.forest import PER_NODE, Forest
 
 # Arrays that contain indices of nodes.
 _NODES = ("parent", "left", "right")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.predictor.checks import check_number
+from budgetprune.predictor import check_number
 from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.join import join_forests
 from budgetprune.staged.model.objective import ErrorCosts, Objective, SquaredError

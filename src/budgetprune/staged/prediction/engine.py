@@ -7,11 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.predictor.bounds import StepResult
-from budgetprune.predictor.decision import Decision, Simulation
-from budgetprune.predictor.kernels import COMPLETE, NO_LABEL, STOPPED, TOO_EXPENSIVE, UNAVAILABLE, WAITING
-from budgetprune.predictor.source_index import SourceIndex
-from budgetprune.predictor.tables import Sources
+from budgetprune.predictor import (
+    COMPLETE,
+    NO_LABEL,
+    STOPPED,
+    TOO_EXPENSIVE,
+    UNAVAILABLE,
+    WAITING,
+    Decision,
+    Simulation,
+    SourceIndex,
+    Sources,
+    StepResult,
+)
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.stopping.thresholds import effective_thresholds
 

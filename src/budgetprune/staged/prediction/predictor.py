@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.persistence import StoredSections
-from budgetprune.predictor import BudgetPredictor
-from budgetprune.predictor.checks import check_max_cost
-from budgetprune.predictor.predictor import register_restorer
+from budgetprune.predictor import BudgetPredictor, check_max_cost, register_restorer
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.prediction.engine import StagedEngine
 from budgetprune.staged.section import NAME, trees_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest.categories import encode_table
+from budgetprune.forest import encode_table
 from budgetprune.workflow.tables.columns import Columns
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from budgetprune.costs.price_lists import listed
+from budgetprune.costs import listed
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.workflow.tables.columns import Columns, as_booleans, as_numbers, finite_numbers

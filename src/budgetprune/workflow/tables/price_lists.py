@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from budgetprune.costs import FeatureCosts
-from budgetprune.costs.price_lists import PRICE_RANGE, is_price, listed
+from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price, listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow.tables.columns import Columns
 from budgetprune.workflow.tables.reading import open_text, read_header, reading_errors

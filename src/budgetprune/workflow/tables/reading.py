@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from budgetprune.costs.price_lists import is_pandas, listed
+from budgetprune.costs import is_pandas, listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.feature_names import default_name
 

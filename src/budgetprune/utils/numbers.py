@@ -1,13 +1,29 @@
-"""Checks of estimator parameters that pruned models and baselines share."""
+"""Validation of numbers and options that users pass."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.problem.checks import at_least_zero
+
+
+def at_least_zero(value: Any, name: str) -> float:
+    """Return one finite number of at least 0."""
+    try:
+        number = np.nan if isinstance(value, str) else float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 <= number < np.inf:
+        raise InvalidInputError(f"{name} must be a finite number of at least 0, not {value!r}.")
+    return number
+
+
+def all_at_least_zero(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return a list of finite numbers of at least 0."""
+    return np.array([at_least_zero(value, name) for value in np.ravel(values)], dtype=np.float64)
 
 
 def check_budget_parameter(budget: Any) -> None:
