@@ -25,7 +25,7 @@ from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import BudgetPruneError, BudgetWarning
 from budgetprune.estimators import BudgetPruneClassifier
 from budgetprune.forest import Forest
-from budgetprune.plotting import Curve, Purchases, save_trade_off
+from budgetprune.plotting import NamedCurve, Purchases, save_trade_off
 from budgetprune.problem import sources_used
 from budgetprune.staged import BudgetClassifier
 from budgetprune.utils.files import check_writable, written_atomically
@@ -83,7 +83,7 @@ class Report:
         Several budgets, in increasing order.
     budget : float
         Chosen budget.
-    curve, pruned_curve : Curve
+    curve, pruned_curve : NamedCurve
         All points of the staged model, and of the pruned forest.
     purchases : Purchases
         Sources acquired at each point of `curve`.
@@ -97,8 +97,8 @@ class Report:
     full: Measured
     lines: tuple[Line, ...]
     budget: float
-    curve: Curve
-    pruned_curve: Curve
+    curve: NamedCurve
+    pruned_curve: NamedCurve
     purchases: Purchases
     chosen: int
     n_rows: tuple[int, int]
@@ -195,9 +195,9 @@ def measure(models: Models, budget: float = BUDGET) -> Report:
     )
 
 
-def _curve(name: str, points: Iterable[Measured]) -> Curve:
+def _curve(name: str, points: Iterable[Measured]) -> NamedCurve:
     found = list(points)
-    return Curve(name, np.array([each.cost for each in found]), np.array([each.error for each in found]))
+    return NamedCurve(name, np.array([each.cost for each in found]), np.array([each.error for each in found]))
 
 
 def _split(data: Any, seed: int) -> Any:

@@ -1,13 +1,14 @@
-"""Deprecated import path of `budgetprune.plotting.plots`."""
+"""Deprecated import path of names in `budgetprune.plotting`."""
 
 import warnings
 
-from budgetprune.plotting import Curve, Purchases, new_figure, save_trade_off, tidy
+from budgetprune.plotting import NamedCurve as Curve
+from budgetprune.plotting import Purchases, new_figure, save_trade_off, tidy
 
 __all__ = ["Curve", "Purchases", "new_figure", "save_trade_off", "tidy"]
 
 warnings.warn(
-    "budgetprune.plots is deprecated; import from budgetprune.plotting.plots.",
+    "budgetprune.plots is deprecated; import from budgetprune.plotting.",
     DeprecationWarning,
     stacklevel=2,
 )

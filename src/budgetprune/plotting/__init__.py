@@ -3,7 +3,7 @@
 Needs the extra ``budgetprune[plot]``.
 """
 
-from budgetprune.plotting.plots import INK, Purchases, new_figure, save_trade_off, tidy
+from budgetprune.plotting.plots import INK, NamedCurve, Purchases, new_figure, save_trade_off, tidy
 from budgetprune.plotting.stages import StagesDisplay
 from budgetprune.plotting.tradeoff import Curve, TradeoffDisplay
 from budgetprune.plotting.usage import FeatureUsageDisplay
@@ -12,6 +12,7 @@ __all__ = [
     "INK",
     "Curve",
     "FeatureUsageDisplay",
+    "NamedCurve",
     "Purchases",
     "StagesDisplay",
     "TradeoffDisplay",

@@ -20,7 +20,7 @@ INK, BLUE, GREY, RED = "#22303c", "#1f6fb4", "#9aa7b3", "#d1495b"
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class NamedCurve:
     """Cost and error of the points of a model on one set of rows.
 
     Attributes
@@ -55,11 +55,11 @@ class Purchases:
 
 def save_trade_off(
     file: str | os.PathLike[str],
-    curve: Curve,
+    curve: NamedCurve,
     *,
     chosen: int,
     purchases: Purchases,
-    beside: Curve,
+    beside: NamedCurve,
     full: tuple[str, float, float],
     title: str,
     unit: str,
@@ -69,13 +69,13 @@ def save_trade_off(
     Parameters
     ----------
     file : path of the PNG
-    curve : Curve
+    curve : NamedCurve
         The model of interest.
     chosen : int
         Index of the chosen point.
     purchases : Purchases
         Sources acquired at the points of `curve`.
-    beside : Curve
+    beside : NamedCurve
         Model to compare with, drawn in the background.
     full : tuple of (name, cost, error)
         A model that acquires all sources.
@@ -105,7 +105,7 @@ def new_figure(size: tuple[float, float]) -> Figure:
 
 
 def _draw_errors(
-    axes: Axes, curve: Curve, chosen: int, beside: Curve, full: tuple[str, float, float]
+    axes: Axes, curve: NamedCurve, chosen: int, beside: NamedCurve, full: tuple[str, float, float]
 ) -> None:
     for one, style in ((beside, _style(GREY, 1.2, 3)), (curve, _style(BLUE, 2.2, 5))):
         order = np.argsort(one.cost, kind="stable")
