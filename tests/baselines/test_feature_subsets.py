@@ -278,7 +278,7 @@ def test_a_budget_that_buys_nothing_names_the_cheapest_subset(rows):
         ({"learning_rate": 0}, "learning_rate is 0"),
         ({"validation_fraction": 1.0}, "validation_fraction must be a number between 0 and 1"),
         ({"lightgbm_params": "extra_trees"}, "lightgbm_params must be a dict"),
-        ({"lightgbm_params": {"num_leaves": 3}}, "contains 'num_leaves', which is a parameter of its own"),
+        ({"lightgbm_params": {"num_leaves": 3}}, "contains 'num_leaves', which is a separate parameter"),
     ],
 )
 def test_wrong_settings_are_refused(rows, wrong, message):

@@ -172,8 +172,8 @@ def test_curves_are_checked(rows):
     with pytest.raises(IndexError):
         one.forest(1)
     for parameter, until, message in (
-        ([1.0], whole, "must grow from 0"),
-        ([0.0, 0.0], whole, "must grow from 0"),
+        ([1.0], whole, "must increase from 0"),
+        ([0.0, 0.0], whole, "must increase from 0"),
         ([0.0], 0 * whole, "at least 1 at splits"),
         ([0.0, 1.0], whole + (np.arange(whole.size) == np.flatnonzero(whole)[-1]), "than at its parent"),
     ):

@@ -87,7 +87,7 @@ def test_a_page_of_a_staged_model(monkeypatch, capfd, files, tmp_path):
     assert status == 0, err
     assert "Your model costs" in out
     assert "measuring all points of the curve on 240 rows" in err
-    assert "Where do rows stop?" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ">Stages</h2>" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_json_of_a_staged_model(monkeypatch, capfd, files):

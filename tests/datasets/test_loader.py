@@ -69,7 +69,7 @@ def test_looking_leaves_no_folder_behind(home, tmp_path):
 
 def test_named_folder_must_exist(monkeypatch, tmp_path):
     monkeypatch.setenv("BUDGETPRUNE_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DatasetError, match=r"BUDGETPRUNE_DATA is .*nowhere.*no folder"):
+    with pytest.raises(DatasetError, match=r"BUDGETPRUNE_DATA is .*nowhere.*not a folder"):
         load_covertype()
 
 

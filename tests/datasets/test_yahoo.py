@@ -78,7 +78,7 @@ def test_features_numbered_up_to_700(tmp_path):
     data = load_yahoo_ltr(tmp_path)
     assert data.X.shape == (6, 519)
     assert data.X[1].nonzero()[0].tolist() == [2]
-    assert "numbered anew" in data.note
+    assert "renumbered" in data.note
     lines[0] = _line(0, 1, {int(k): 1 for k in numbers[1:]})
     _write_yahoo(tmp_path, documents=[lines, lines, lines])
     with pytest.raises(DatasetError, match="518 features that are not always 0, numbered up to 700"):

@@ -62,7 +62,7 @@ def test_changes():
     smaller = Change(1.8, 3, True, 1.0, -0.04, 0.01, 0.0, added)
     assert "4.0 points worse" in less(smaller)
     assert "It drops b" in less(smaller)
-    assert "expected no difference" in less(smaller)
+    assert "Expected from validation rows: no difference" in less(smaller)
     assert more(NO_CHANGE, 0.0) == "This is the most expensive point."
     assert less(NO_CHANGE, 0.0) == "No point is that cheap."
     from_nothing = Change(0.0, 3, False, 3.0, 0.3, 0.1, None)

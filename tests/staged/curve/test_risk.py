@@ -76,7 +76,7 @@ def test_parameters():
     for risk in ((1, 2), 0.1, "x", (0.1,), (0, 0.9)):
         with pytest.raises(InvalidInputError, match="risk must be a pair"):
             BudgetClassifier(risk=risk).fit(X, y)
-    with pytest.raises(InvalidInputError, match="a regressor has none"):
+    with pytest.raises(InvalidInputError, match="a regressor has no labels"):
         BudgetRegressor(risk=(0.1, 0.9)).fit(X, y)
 
 

@@ -97,7 +97,7 @@ LABELS = np.where(Y, "yes", "no")
         (BudgetClassifier(scoring=ap_scorer()), Y, "qid"),
         (BudgetRegressor(scoring="neg_mean_squared_log_error"), X[:, 0] - 9, "cannot score"),
         (BudgetClassifier(budget=True), Y, "budget must be a number"),
-        (BudgetClassifier(class_weight={False: -1.0, True: 1.0}), Y, "class_weight must hold"),
+        (BudgetClassifier(class_weight={False: -1.0, True: 1.0}), Y, "class_weight must have"),
         (BudgetRegressor(error_costs=True), X[:, 0], "error_costs must be a positive number"),
     ],
 )

@@ -71,7 +71,7 @@ def refused() -> dict[str, Any]:
         "objective='binary:hinge' predicts labels": lambda: classifier(**SMALL, objective="binary:hinge").fit(
             X, two
         ),
-        "objective='survival:cox' mean. Supported are: binary:logistic": lambda: regressor(
+        "objective='survival:cox' is unknown. Supported are: binary:logistic": lambda: regressor(
             **SMALL, objective="survival:cox"
         ).fit(X, amount),
         "scores above 0.5, because its objective (binary:logitraw)": lambda: classifier(
@@ -80,13 +80,13 @@ def refused() -> dict[str, Any]:
         "scores above 0.5, because its objective (a custom function)": lambda: classifier(
             **SMALL, objective=lambda y, score: (score - y, np.ones_like(y))
         ).fit(X, two),
-        "XGBRegressor with objective='binary:logistic' predicts a share": lambda: regressor(
-            **SMALL, objective="binary:logistic"
-        ).fit(X, two),
-        "Booster with objective='reg:logistic' predicts a share": lambda: xgb.train(
+        "XGBRegressor with objective='binary:logistic' is a regressor for targets between 0 and 1": lambda: (
+            regressor(**SMALL, objective="binary:logistic").fit(X, two)
+        ),
+        "Booster with objective='reg:logistic' is a regressor for targets between 0 and 1": lambda: xgb.train(
             {"objective": "reg:logistic"}, xgb.DMatrix(X, two), 2
         ),
-        "takes -1.0 for a missing value": lambda: classifier(**SMALL, missing=-1.0).fit(X, three),
+        "treats -1.0 as a missing value": lambda: classifier(**SMALL, missing=-1.0).fit(X, three),
         "has no trees": lambda: classifier(n_estimators=0).fit(X, two),
         "single class": lambda: classifier(**SMALL, base_score=0.5).fit(X, np.zeros(N_ROWS)),
     }
