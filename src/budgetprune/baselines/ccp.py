@@ -211,7 +211,7 @@ def cut_weakest_links(
 
     level = -np.inf
     while least[1] < np.inf:
-        # Rounding may make a link weaker than one cut before; no alpha separates the two.
+        # Due to rounding, a link may be weaker than the link that was cut before it. Both get the same alpha.
         level = max(level, least[1])
         h = by_origin[root + leftmost_winner(least, size)]
         for below in range(h, subtree_end[h - root]):
