@@ -28,7 +28,7 @@ def _named(method: str) -> str:
 
 
 def _on_pairs(curve: Callable[[Task], Iterator[Point]], task: Task) -> Iterator[Point]:
-    """Apply a method to a forest of as many trees, fully grown by Pairs and the minimax rule."""
+    """Apply a method to a forest of the same number of trees, fully grown by Pairs and the minimax rule."""
     other = task.shared("task on Pairs", partial(_with_pairs, task))
     other.deadline = task.deadline
     yield from curve(other)
@@ -76,7 +76,7 @@ SIDES = (_OnMiniboone(), _OnCovertype())
 
 
 class Pairs(Experiment):
-    """Grow one forest by entropy, without costs, and one by Pairs; prune both alike."""
+    """Grow one forest by entropy, without costs, and one by Pairs; prune both in the same way."""
 
     name = "pairs"
     title = "Entropy trees against Pairs trees, pruned alike"

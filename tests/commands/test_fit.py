@@ -172,6 +172,6 @@ def test_notes(run, tmp_path):
     ]
     said = run(*words)
     assert "note: column 'who' has 60 different texts" in said.err
-    assert "note: 18 validation rows are too few to choose anything by" in said.err
+    assert "note: 18 validation rows are too few to choose settings" in said.err
     assert said.status == 0
     assert run(*words, "--quiet").err == ""
