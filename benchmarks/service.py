@@ -1,6 +1,6 @@
 """Measure the service: decisions per second over loopback, relative to empty requests.
 
-Run ``python -m benchmarks.service``. The server is ``budgetprune serve`` in a process of its own; this
+Run ``python -m benchmarks.service``. The server is ``budgetprune serve`` in a separate process; this
 process drives it over a few connections that stay open, one request at a time on each. The peer is
 ``GET /healthz``: the same server, connections and middleware, but no body to read and nothing to decide. A
 decision is one ``POST /v1/decide`` with a complete row: one request, one decision, no batches.

@@ -78,7 +78,7 @@ def data_file(name: str) -> Path | None:
     if not folder:
         return None
     if not Path(folder).is_dir():
-        raise BenchmarkError(f"{DATA} is {folder!r}, which is no folder; correct it or unset it.")
+        raise BenchmarkError(f"{DATA} is {folder!r}, which is not a folder; correct it or unset it.")
     file = Path(folder, name)
     return file if file.exists() else None
 

@@ -43,7 +43,7 @@ def whole_forest(task: Task) -> Iterator[Point]:
 def ours(task: Task, budgets: Sequence[float], **settings: Any) -> Iterator[Point]:
     """Fit our estimator for each budget; parameters that are not in `settings` are chosen inside V.
 
-    First for the largest budget, with points of the same path for the others; then for each budget separately.
+    First for the largest budget, with points of its path for the others; then for each budget separately.
     """
     general = fitted(task, grown(task), max(budgets), **settings)
     for budget in budgets:

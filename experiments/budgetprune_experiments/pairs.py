@@ -59,7 +59,7 @@ _LINE_STYLES[_named(UNPRUNED)] = LineStyle(figures.GREY, "*")
 class _OnMiniboone(Figure1a):
     name = "pairs on MiniBooNE"
     title = "MiniBooNE"
-    seconds = 60.0  # most of this time grows a forest
+    seconds = 60.0  # most of this time is used to grow a forest
     methods = _ENTROPY | _PAIRS
     method_names = tuple(methods)
 

@@ -173,13 +173,16 @@ def test_a_limit_for_each_row(fit, run, files, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--decided"], "--decided: for models that are pruned, and --model is staged"),
-        (["--slack", 0.1], "--slack: for models that are pruned"),
+        (["--decided"], "--decided: only for pruned models, but --model is staged"),
+        (["--slack", 0.1], "--slack: only for pruned models"),
         (["--tolerance", 1], "--tolerance: for models"),
-        (["--trees", 5, "--validation", 0.2], "--trees, --validation: for models that are pruned"),
-        (["--max-features", 0.5], "--max-features: for models that are pruned"),
+        (["--trees", 5, "--validation", 0.2], "--trees, --validation: only for pruned models"),
+        (["--max-features", 0.5], "--max-features: only for pruned models"),
         (["--model", "random-forest", "--error-cost", 3], "--error-cost: for staged models"),
-        (["--model", "lightgbm", "--max-cost", 3], "--max-cost: for staged models, and --model is lightgbm"),
+        (
+            ["--model", "lightgbm", "--max-cost", 3],
+            "--max-cost: only for staged models, but --model is lightgbm",
+        ),
         (["--model", "extra-trees", "--time-limit", 3], "--time-limit: for staged models"),
         (["--time-limit", "nan"], "--time-limit"),
         (["--max-cost", "inf"], "--max-cost must be a number"),

@@ -122,7 +122,7 @@ def test_models_that_know_no_names(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--keep", "name"], "--keep 'name' is no column of"),
+        (["--keep", "name"], "--keep 'name' is not a column of"),
         (["--full", "--max-cost", 3], "--max-cost is for predictions that stop early"),
         (["--out", "nowhere/p.csv"], "there is no folder nowhere"),
     ],

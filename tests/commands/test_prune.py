@@ -130,7 +130,7 @@ def test_test_rows_and_decided_costs(prune, cells):
         ("boosted.skops", {}, "types that are not trusted .*LGBMClassifier"),
         ("boosted.txt", {}, "never one of the model's classes, which are 0, 1; it holds 'bad', 'good'"),
         ("forest.skops", {"data": "other.csv", "costs": None}, "other.csv lacks 'mean radius', .*asks for"),
-        ("costs.csv", {}, "an ending that says nothing"),
+        ("costs.csv", {}, "an unknown ending"),
     ],
 )
 def test_what_is_refused(prune, model, how, words):

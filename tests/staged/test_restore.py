@@ -75,7 +75,7 @@ def drop(name):
     return edit
 
 
-STAGES = "these are no stages: "
+STAGES = "these are not valid stages: "
 HARM = {
     "header": [
         (lambda p: p.header.update(staged={}), "header must have best, objective"),

@@ -79,7 +79,7 @@ class CCP(GrownForest):
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         Costs of predictions; pruning ignores them. None means 1 per feature.
     random_state, n_jobs : optional
-        For the estimator, where it leaves them open.
+        For the estimator, if its own values are None.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ class Leaves:
     node : int array of shape (n_leaves,)
         The leaves, in the order of the forest's nodes.
     stop : int32 array of shape (n_trees, n_rows)
-        Number of the leaf where each row stops in each tree.
+        Index in `node` of the leaf where each row stops in each tree.
     start : int array of shape (n_trees + 1,)
         Offsets of each tree's leaves.
     value : float64 array of shape (n_leaves, n_values)

@@ -27,7 +27,7 @@ from budgetprune.workflow.options import CommonOptions
 
 PrunedEstimator = BudgetPruneClassifier | BudgetPruneRegressor
 
-# Rows that are simulated for the average decided cost, which they determine to about a percent.
+# Number of rows that are simulated to estimate the average decided cost, to about one percent.
 ENOUGH_ROWS = 2000
 
 
@@ -65,7 +65,7 @@ class TrainedEnsemble:
     train : LabelledRows or None
         Rows that the model was trained on, if they are known.
     validation : LabelledRows
-        Rows that measure costs and select the model.
+        Rows to measure costs and to select the model.
     test : LabelledRows or None
         Test set for the comparison.
     costs : FeatureCosts

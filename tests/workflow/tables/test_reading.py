@@ -78,13 +78,13 @@ def test_an_index_that_would_fill_the_memory(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("t.xls", b"a,y\n1,2\n", "an ending that says nothing"),
+        ("t.xls", b"a,y\n1,2\n", "an unknown ending"),
         ("t.csv", b"", "first line is empty"),
         ("t.csv", b"a,y\n", "it has no rows"),
         ("t.csv", b"a,a,y\n1,2,3\n", "more than one column called 'a'"),
         ("t.csv", b"a,y\n1,2\n1,2,3\n", "cannot be read"),
         ("t.csv", b"a,y\n1,2,3\n1,2,3\n", "cannot be read"),
-        ("t.csv", "a,y\nä,2\n".encode("latin-1"), "no text in UTF-8"),
+        ("t.csv", "a,y\nä,2\n".encode("latin-1"), "not text in UTF-8"),
         ("t.csv", b'a,y\n"1,2\n', "cannot be read"),
         ("t.parquet", b"a,y\n1,2\n", "cannot be read"),
         ("t.svm", b"a,y\n1,2\n", "cannot be read"),

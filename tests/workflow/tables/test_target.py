@@ -66,7 +66,7 @@ def test_what_is_refused(table, values, task, words):
 
 def test_an_unknown_target(table):
     with pytest.raises(
-        InvalidInputError, match=r"'Y' is no column of .*; did you mean 'y'\? its columns are"
+        InvalidInputError, match=r"'Y' is not a column of .*; did you mean 'y'\? its columns are"
     ):
         read_target(table(0, 1), "Y")
 

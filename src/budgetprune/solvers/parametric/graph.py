@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 # Gains and losses add up to about this, so that sums of flows stay below 2**63 with room for rounding up.
 TOTAL = 2.0**60
 # Gains that are not whole numbers are rounded to this fraction of the total: coarser than the rounding
-# errors in sums of weights, so that gains that should cancel do; far finer than the promised gap.
+# errors in sums of weights, so that gains that should add up to 0 do so; far finer than the promised gap.
 GRAIN = 2.0**-48
 
 
 @dataclass(frozen=True)
 class Closure:
-    """Blocks, pairs and arcs of the closure problem; see `Network` for the picture.
+    """Blocks, pairs and arcs of the closure problem; the module of `Network` explains them.
 
     Attributes
     ----------
