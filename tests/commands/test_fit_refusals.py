@@ -107,7 +107,7 @@ class TestBeforeAnyWork:
 
     def test_test_rows_that_lack_a_column(self, fit, frame, tmp_path):
         frame.drop(columns=["age", "lab"]).to_csv(tmp_path / "test.csv", index=False)
-        check_refused(fit("--test", tmp_path / "test.csv"), "lacks 'age', 'lab', which the model asks for")
+        check_refused(fit("--test", tmp_path / "test.csv"), "lacks 'age', 'lab', which the model needs")
         frame.drop(columns="ill").to_csv(tmp_path / "test.csv", index=False)
         check_refused(fit("--test", tmp_path / "test.csv"), "the target 'ill' is not a column of .*test.csv")
 

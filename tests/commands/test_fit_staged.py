@@ -189,8 +189,8 @@ def test_a_limit_for_each_row(fit, run, files, tmp_path):
         (["--error-cost", "high"], "--error-cost high: must be NUMBER or CLASS=NUMBER"),
         (["--error-cost", "yes=-1"], "--error-cost yes=-1: must be"),
         (["--error-cost", "maybe=3"], "--error-cost is for the class 'maybe', .* 'no', 'yes'"),
-        (["--error-cost", "yes=3"], "--error-cost says nothing about the class 'no'; add --error-cost no="),
-        (["--error-cost", 3, "--error-cost", 4], "there is another price for the same errors"),
+        (["--error-cost", "yes=3"], "--error-cost has no cost for the class 'no'; add --error-cost no="),
+        (["--error-cost", 3, "--error-cost", 4], "the same errors have two costs"),
         (["--error-cost", 0], "more than 0"),
     ],
 )
@@ -238,4 +238,4 @@ def test_columns_that_do_not_help(fit):
 def test_a_budget_that_is_left_is_told(fit):
     said = fit("--budget", 50, frame=hints(400), costs=HINT_COSTS)
     assert said.status == 0
-    assert "much of the budget of 50 is left: spending more did not make it better" in said.err
+    assert "much of the budget of 50 is left: a higher cost did not improve the score" in said.err

@@ -196,7 +196,8 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             raise InvalidInputError("with_budget needs a number: the average cost of a prediction.")
         if not self.path_.complete:
             raise InvalidInputError(
-                f"solver={self.solver!r} knows one point of the path only; fit with 'parametric' for others."
+                f"solver={self.solver!r} computes one point of the path only; fit with 'parametric' to get "
+                "others."
             )
         other: Self = copy.copy(self).set_params(budget=budget, lam=None)
         check_parameters(other)

@@ -92,7 +92,7 @@ def prune_model(
     names = named.names
     prices = column_costs(costs, names, target=name, dropped=options.drop)
     check_varied(opened, name)
-    with observer.stage("looking at its rows"):
+    with observer.stage("checking its rows"):
         validation = _labelled_rows(named, opened, name, all_known=True)
     held_out = None
     if test is not None:

@@ -182,9 +182,9 @@ def _unused_budget_note(estimator: PrunedEstimator) -> str | None:
         return None
     next_cost = float(curve.cost[curve.cost > budget].min())
     return (
-        f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next one "
-        f"on the path costs {rounded_up(next_cost)}, and none between them is optimal. Another ensemble, "
-        "or one of more trees, may have one."
+        f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next "
+        f"point of the path costs {rounded_up(next_cost)}, and no pruning between them is optimal. With "
+        "another ensemble, or with more trees, there may be one."
     )
 
 

@@ -118,7 +118,7 @@ def test_text_among_numbers_is_refused_with_its_line(tmp_path):
     """Lines, not rows: quoted text takes two of them, and one is empty."""
     text = 'a,b,y\n1,"two\nlines",0\n\n2,c,1\nn.d.,c,0\n3,c,1\n'
     words = r"column 'a' holds numbers, but also text: 'n\.d\.' in line 6 of .*t\.csv \(1 of 4 values .*"
-    words += r"Clean it .*, or take it for categories: --categorical a\."
+    words += r"Clean it .*, or treat it as categorical: --categorical a\."
     with pytest.raises(InvalidInputError, match=words):
         columns_of(tmp_path, text)
     columns = columns_of(tmp_path, text, categorical=["a"])
