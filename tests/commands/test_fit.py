@@ -85,7 +85,7 @@ def test_a_table_for_people(files, run, tmp_path):
     assert "full forest" in said.out
     assert "your model" in said.out
     assert "budget 3 (full cost)" in said.out
-    assert "of their own (--test)" in said.out
+    assert "for an unbiased comparison, add --test" in said.out
     assert f"Written: {tmp_path / 'm'}" in said.out.replace("\n", "")
     about = BudgetModel.load(tmp_path / "m").about
     assert about.compared.rows == "validation"

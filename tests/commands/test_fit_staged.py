@@ -89,7 +89,7 @@ def test_tables_for_people(fit, files, tmp_path):
 def test_without_test_rows_there_is_no_comparison(fit):
     said = fit("--budget", 8, "--time-limit", 1)
     assert said.status == 0
-    assert "Give rows of their own (--test)" in said.out
+    assert "Add test rows (--test)" in said.out
     assert "plain model, all" not in said.out
     assert "comparing" not in said.err
 
@@ -175,15 +175,15 @@ def test_a_limit_for_each_row(fit, run, files, tmp_path):
     [
         (["--decided"], "--decided: only for pruned models, but --model is staged"),
         (["--slack", 0.1], "--slack: only for pruned models"),
-        (["--tolerance", 1], "--tolerance: for models"),
+        (["--tolerance", 1], "--tolerance: only for pruned models"),
         (["--trees", 5, "--validation", 0.2], "--trees, --validation: only for pruned models"),
         (["--max-features", 0.5], "--max-features: only for pruned models"),
-        (["--model", "random-forest", "--error-cost", 3], "--error-cost: for staged models"),
+        (["--model", "random-forest", "--error-cost", 3], "--error-cost: only for staged models"),
         (
             ["--model", "lightgbm", "--max-cost", 3],
             "--max-cost: only for staged models, but --model is lightgbm",
         ),
-        (["--model", "extra-trees", "--time-limit", 3], "--time-limit: for staged models"),
+        (["--model", "extra-trees", "--time-limit", 3], "--time-limit: only for staged models"),
         (["--time-limit", "nan"], "--time-limit"),
         (["--max-cost", "inf"], "--max-cost must be a number"),
         (["--error-cost", "high"], "--error-cost high: must be NUMBER or CLASS=NUMBER"),

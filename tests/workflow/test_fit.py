@@ -131,7 +131,7 @@ def test_stages_and_notes_go_to_the_observer(files):
         ({"budget": -1.0}, "--budget must be at least 0"),
         ({"budget": np.inf}, "--budget must be a number"),
         ({"model": "svm"}, "a model is one of staged, random-forest"),
-        ({"options": FitOptions(error_costs=3.0)}, "--error-cost: for staged models"),
+        ({"options": FitOptions(error_costs=3.0)}, "--error-cost: only for staged models"),
         ({"options": FitOptions(drop=["x"])}, "--drop 'x' is not a column of the table"),
         ({"options": FitOptions(slack=0.1)}, "add --decided"),
         ({"test": pd.DataFrame({"age": [1.0], "ill": ["yes"]})}, "the test table lacks 'town', 'lab'"),
