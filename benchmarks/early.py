@@ -19,16 +19,16 @@ from budgetprune.problem.acquisition import sources_used
 if TYPE_CHECKING:
     from benchmarks.rows import Bench
 
-# Full cost of the pruned forest, and the share of the cost that should be saved, with or without pruning.
+# Full cost of the pruned forest; bar for the share of the cost that early decisions save, pruned or not.
 BARS = {"MiniBooNE": (24.0, 38.0), "Covertype": (14.0, 31.0)}
 BOOSTED_BAR = {"MiniBooNE": 42.0}
-# One call takes microseconds, so many are timed; the fastest is used for both sides.
+# One call takes microseconds, so many calls are timed; the fastest one counts, also for scikit-learn.
 CALLS = 200
 ROUNDS = 7
 
 
 def prediction(bench: Bench) -> Iterator[Row]:
-    """Batches and single rows, against scikit-learn with the same forest."""
+    """Time of predictions for batches and single rows, relative to scikit-learn with the same forest."""
     row = partial(Row, "prediction")
     model, X = bench.grown.model, np.ascontiguousarray(bench.grown.X_test)
     predictor = BudgetPredictor(bench.forest)
@@ -60,7 +60,7 @@ def prediction(bench: Bench) -> Iterator[Row]:
 
 
 def early(bench: Bench) -> Iterator[Row]:
-    """Cost saved by deciding early with identical labels, on test rows, for each order."""
+    """Share of the cost that early decisions save on test rows, for each order of acquisition."""
     name, X = bench.grown.name, bench.grown.X_test
     budget, bar = BARS.get(name, (None, None))
     yield from _saved("forest", bench.forest, X, bar)

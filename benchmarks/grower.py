@@ -20,7 +20,7 @@ BAR = 3.0
 
 
 def measure(name: str, rows: Rows) -> Section:
-    """Grow equal forests with both: number of trees, entropy, all features at every node, unit costs."""
+    """Time both libraries with the same settings: entropy, all features at each node, unit costs."""
     X, y = rows
     with stage("compiling"):
         BudgetRF(2, impurity="entropy", rule="expected", random_state=0).fit(X[:200], y[:200])

@@ -61,7 +61,7 @@ def measure(quick: bool) -> Section:
 
 
 def grow(folder: str, n_train: int, n_val: int, n_trees: int) -> dict[str, Any]:
-    """Grow trees to the end, quickly: random subspaces, random thresholds."""
+    """Grow full trees quickly, with random subspaces and random thresholds."""
     with stage("making the training rows"):
         X, y = make_rows(n_train, seed=0)
     tree = ExtraTreeClassifier(min_samples_leaf=5, max_features=None)
@@ -99,7 +99,7 @@ def _stored(folder: str) -> Path:
     return Path(folder, "large.joblib")
 
 
-# --- What they work on --------------------------------------------------------------------------------------
+# --- Data ---------------------------------------------------------------------------------------------------
 
 
 def make_rows(n_rows: int, seed: int) -> Rows:
@@ -118,7 +118,7 @@ def make_rows(n_rows: int, seed: int) -> Rows:
 
 
 def feature_prices() -> NDArray[np.float64]:
-    """Take the prices of Yahoo's features if they are at hand, else draw some from the same values."""
+    """Read the prices of Yahoo's features if the file exists, else draw prices with the same values."""
     file = data_file("yahoo_cs_cost.txt")
     if file is not None:
         return np.loadtxt(file, dtype=np.float64)
@@ -126,7 +126,7 @@ def feature_prices() -> NDArray[np.float64]:
 
 
 def spread_lambdas(path: PruningPath) -> NDArray[np.float64]:
-    """Spread lambdas, geometrically, from where 95 % of the cost are left to where 5 % are."""
+    """Space lambdas geometrically between those that leave 95 % and 5 % of the cost."""
     spent = path.cost / path.cost[0]
     low, high = path.lam[np.argmax(spent < 0.95)], path.lam[np.argmax(spent < 0.05)]
     return np.geomspace(low, high, N_LAMBDAS)

@@ -22,17 +22,17 @@ Result = TypeVar("Result")
 
 ROOT = Path(__file__).resolve().parents[1]
 MB = 1e6
-# Repeats end once they have taken this many seconds in total: slow calls need no median.
+# Time limit for all repeats of a call, in seconds; slow calls are repeated less often.
 PATIENCE = 30.0
 
 
 class BenchmarkError(Exception):
-    """A benchmark that cannot be run as asked; the message says why."""
+    """Error of a benchmark that cannot be run; the message has the reason."""
 
 
 @contextmanager
 def stage(what: str) -> Iterator[None]:
-    """Print what is being done and how long it took."""
+    """Print the name of a step, and its time when it is done."""
     print(f"  {what} ...", end="", file=sys.stderr, flush=True)
     start = perf_counter()
     try:
@@ -61,7 +61,7 @@ def median_seconds(run: Callable[[], Result], repeats: int) -> tuple[float, Resu
 
 
 def seconds_in_turns(runs: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median seconds of each; calls alternate, so that other load on the machine affects all alike."""
+    """Median seconds of each function; calls alternate, so that other load affects all of them equally."""
     found: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
@@ -101,7 +101,7 @@ class Finished:
 
     Attributes
     ----------
-    result : whatever the function returned, by way of JSON
+    result : return value of the function, converted to JSON and back
     peak : float
         Largest resident size.
     imports : float
@@ -141,7 +141,7 @@ _UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def _from_status(field: str) -> float:
-    """Read a size from the kernel's account of this process; 0 where there is none."""
+    """Read a size from ``/proc/self/status``; 0 on systems without this file."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
     return next((1024.0 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), 0.0)

@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from budgetprune_experiments.ortools_flow import FlowGraph, build_flow, solve_flow
 else:
-    # From the file itself: the package around it would bring all its imports.
+    # Load the module from its file, because its package would import many others.
     from importlib.util import module_from_spec, spec_from_file_location
 
     _file = Path(__file__).resolve().parents[1] / "experiments/budgetprune_experiments/ortools_flow.py"

@@ -22,14 +22,14 @@ class Row:
     Attributes
     ----------
     name : str
-        What `--only` calls it.
+        Value of `--only` that selects the row.
     what : str
     value : float
     bar : float, optional
         The value should be at most this (or `at_least`); None means that the row only informs.
     unit : str
     note : str
-        The figures behind the value.
+        Measurements that the value is computed from.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of one setting."""
+    """Measurements of one benchmark setting: a forest on one data set."""
 
     setting: str
     size: str

@@ -1,6 +1,6 @@
 """Measure the service: decisions per second over loopback, relative to empty requests.
 
-Run ``python -m benchmarks.service``. The server is ``budgetprune serve`` in a process of its own; this
+Run ``python -m benchmarks.service``. The server is ``budgetprune serve`` in a separate process; this
 process drives it over a few connections that stay open, one request at a time on each. The peer is
 ``GET /healthz``: the same server, connections and middleware, but no body to read and nothing to decide. A
 decision is one ``POST /v1/decide`` with a complete row: one request, one decision, no batches.
@@ -30,7 +30,7 @@ from benchmarks.shapes import Rows, settings
 from budgetprune import BudgetPredictor, Forest
 
 HOST = "127.0.0.1"
-N_ASKED = 1000  # rows that are asked about
+N_ASKED = 1000  # number of different rows in the requests
 BAR = 0.5
 
 
@@ -69,7 +69,7 @@ def prepare(model: Path, n_trees: int) -> dict[str, list[bytes]]:
     predictor = BudgetPredictor(Forest.from_model(forest.fit(X[N_ASKED:], y[N_ASKED:])))
     predictor.save(model)
     rows = [dict(zip(predictor.feature_names, row, strict=True)) for row in X[:N_ASKED].tolist()]
-    # A dialogue on its way: some of the values are there.
+    # A request in the middle of a dialogue: some of the values are known.
     begun = [dict(list(row.items())[: k % X.shape[1]]) for k, row in enumerate(rows)]
     return {
         "empty": [_request("GET", "/healthz", b"")],
@@ -88,7 +88,7 @@ def rows_of_miniboone() -> Rows:
 
 
 def measure(port: int, requests: dict[str, list[bytes]], options: argparse.Namespace) -> dict[str, float]:
-    """Requests per second of each kind; kinds alternate, so that other load affects all alike."""
+    """Requests per second of each kind; kinds alternate, so that other load affects all equally."""
     found: dict[str, list[float]] = {kind: [] for kind in requests}
     with ExitStack() as stack:
         connections = [
@@ -106,7 +106,7 @@ def measure(port: int, requests: dict[str, list[bytes]], options: argparse.Names
 
 
 def drive(connections: list[socket.socket], requests: list[bytes], n: int) -> float:
-    """Keep a request under way on every connection until `n` are answered; requests per second."""
+    """Send requests, one at a time per connection, until `n` are answered; return requests per second."""
     asked = cycle(requests)
     start = perf_counter()
     for connection in connections:
@@ -120,7 +120,7 @@ def drive(connections: list[socket.socket], requests: list[bytes], n: int) -> fl
 
 
 def report(rates: dict[str, float]) -> list[Row]:
-    """The ratio with a limit, and the numbers behind it."""
+    """Rows of the report: the ratio with its bar, and the measured rates."""
     per_second = ", ".join(f"{kind} {rate:,.0f}" for kind, rate in rates.items())
     return [
         Row(

@@ -24,7 +24,7 @@ Rows = tuple[NDArray[np.float32], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Setting:
-    """Where rows come from, and how many are for training and for validation."""
+    """Data source, and the numbers of training and validation rows."""
 
     name: str
     load: Callable[[], Rows]
@@ -73,12 +73,12 @@ def settings() -> Iterator[Setting]:
 
 
 def data_file(name: str) -> Path | None:
-    """Find a file in the folder that the environment names, if it names one."""
+    """Find a file in the folder named by the environment variable, if it is set."""
     folder = os.environ.get(DATA)
     if not folder:
         return None
     if not Path(folder).is_dir():
-        raise BenchmarkError(f"{DATA} is {folder!r}, which is no folder; correct it or unset it.")
+        raise BenchmarkError(f"{DATA} is {folder!r}, which is not a folder; correct it or unset it.")
     file = Path(folder, name)
     return file if file.exists() else None
 

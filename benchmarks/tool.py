@@ -1,9 +1,8 @@
 """Measure the tool: from a CSV file to a model within budget, against training the plain forest alone.
 
-Run ``python -m benchmarks.tool``. A CSV file of 20 MB (200,000 rows of numbers, categories, gaps and a
-target) is written; then ``budgetprune fit`` runs on it in a process of its own, and the peer is
-scikit-learn's ``fit`` of the same forest on all of its rows, which are numbers by then. Kernels are compiled
-before, on a few rows.
+Run ``python -m benchmarks.tool``. It writes a CSV file of 20 MB (200,000 rows of numbers, categories, missing
+values and a target), and runs ``budgetprune fit`` on it in a separate process. The peer is scikit-learn's
+``fit`` of the same forest on all rows, encoded as numbers. Kernels are compiled before, on a few rows.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def table(n_rows: int, n_columns: int, seed: int = 0) -> pd.DataFrame:
-    """Generate realistic rows: columns of high, low and no information; two columns hold text."""
+    """Generate rows with columns that are very, slightly or not informative; two columns hold text."""
     rng = np.random.default_rng(seed)
     n_numbers = n_columns - 3
     X = rng.normal(size=(n_rows, n_numbers))

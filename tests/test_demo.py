@@ -93,7 +93,7 @@ def test_another_budget(models, report):
 
 def test_a_budget_that_is_too_small_is_noted(models):
     note = demo.note(demo.measure(models, 0.1))
-    assert "within 0.1 minutes, the model gives one answer to all rows" in note
+    assert "within 0.1 minutes, the model predicts the same for all rows" in note
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Accuracy for cost on real data: the paper's pruning, ours, and LightGBM with feature costs, tuned."""
+"""Accuracy at equal cost on real data: the paper's pruning, ours, and LightGBM with tuned feature costs."""

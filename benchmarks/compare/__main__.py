@@ -30,7 +30,8 @@ RATIOS = [
     ("feature subsets", "staged, one stage for all"),
     ("ours, decided, slack", "staged"),
 ]
-# Where a data set names no levels: shares of what a rival gains from its cheapest point to its best.
+# Accuracies at which costs are compared if a data set has no `levels`: shares of the range between the
+# reference's cheapest point and its best.
 SHARES = (0.5, 0.7, 0.8, 0.9, 0.95)
 
 
@@ -65,7 +66,7 @@ def _shrink(options: Any) -> int:
 
 
 def _timed(data: DataSet, options: Any) -> list[str]:
-    """Measure how long staged models take, once; a run that goes on prints what was measured."""
+    """Measure the time of staged models once; a resumed run prints the stored measurement."""
     if options.methods and "staged" not in options.methods:
         return []
     kept = options.out.with_name(f"{options.out.stem}-speed.json")
@@ -77,7 +78,7 @@ def _timed(data: DataSet, options: Any) -> list[str]:
 
 
 def run(data: DataSet, seed: int, results: list[Result], options: Any, *, shrink: int) -> None:
-    """Run all methods on one division of the rows; each is saved when it is done."""
+    """Run all methods on one split of the rows; save each result when it is complete."""
     split, methods, out = None, options.methods, options.out
     for name, method in {**forest_methods(), **lightgbm_methods(data.grid), **staged_methods()}.items():
         if (methods and name not in methods) or name not in (data.methods or (name,)):
@@ -184,7 +185,7 @@ def level_lines(data: DataSet, results: list[Result]) -> list[str]:
 
 
 def own_levels(results: list[Result], method: str, seed: int) -> NDArray[np.float64]:
-    """Accuracies between a method's cheapest point that buys something and its best; NaN if it has none."""
+    """Accuracies between a method's best point and its cheapest one of positive cost; NaN without any."""
     some = [
         result
         for result in results
@@ -198,10 +199,10 @@ def own_levels(results: list[Result], method: str, seed: int) -> NDArray[np.floa
 
 
 def cost_ratios(results: list[Result], rival: str, method: str) -> NDArray[np.float64]:
-    """Cost of a method at each accuracy of another one, relative to the cost of that one, by seed.
+    """Cost of a method relative to that of `rival` at the same accuracy, for each point of `rival` and seed.
 
-    Between two points of the method the cost is interpolated. An accuracy below all its points costs what its
-    cheapest point costs; one above all of them is not reached (NaN).
+    The cost is interpolated between two points of the method. If an accuracy is lower than at all points, the
+    cost is that of the cheapest point; if it is higher than at all points, the cost is NaN.
     """
     ratios = []
     for seed in sorted({result["seed"] for result in results}):

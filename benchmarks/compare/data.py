@@ -16,9 +16,9 @@ from benchmarks.shapes import DATA, data_file
 from budgetprune_experiments.grids import BoostingGrid
 from budgetprune_experiments.split import Split, shuffle_split
 
-# Divides the rows of a file once into those for design and those for reports.
+# Random seed of the split into rows for design choices and rows for reports.
 DESIGN_SEED = 2016
-# Quick runs take fewer rows, but no less than this of any kind: rare classes have to be in all parts.
+# Minimum number of rows in each part of the split in a quick run, so that rare classes occur in all parts.
 FEWEST = 200
 
 Rows = tuple[NDArray[Any], NDArray[Any]]
@@ -37,9 +37,9 @@ def stored(file: str) -> Rows:
 class DataSet:
     """A data set: its rows, the sizes of the splits, the budgets (unit costs), and CEGB's grid.
 
-    Costs are compared at the accuracies `levels`; None: at those of the rival itself. Design choices of
-    staged models were made on `n_design` rows, which no report uses. `methods` names those that are compared;
-    None: all of them. `is_timed`: the time of staged models is measured, too.
+    Costs are compared at the accuracies `levels`; None: at accuracies of the reference method. Design choices
+    of staged models were made on `n_design` rows, which no report uses. `methods` are the names of the
+    compared methods; None: all. `is_timed`: whether the time of staged models is measured, too.
     """
 
     name: str
@@ -55,7 +55,7 @@ class DataSet:
     is_timed: bool = False
 
     def divide(self, seed: int, shrink: int = 1) -> Split:
-        """Shuffle and divide the rows; `shrink` takes fewer of each, for a quick run."""
+        """Shuffle and split the rows; `shrink` reduces the number of rows for a quick run."""
         X, y = self.load()
         reported = np.random.default_rng(DESIGN_SEED).permutation(len(y))[self.n_design // shrink :]
         return shuffle_split(

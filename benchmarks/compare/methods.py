@@ -20,19 +20,20 @@ from budgetprune.selection import LabelledRows
 from budgetprune_experiments.grids import BoostingGrid
 from budgetprune_experiments.split import Split
 
-# Our pruning starts from models that cost at most this many times the budget: trained with mild costs.
+# Only models with at most this many times the budgeted cost are pruned; feature costs were low in training.
 MILD = 2.5
-# Models that are decided early are fitted for this share of a budget, and settled for the others as well.
+# A model with early decisions is fitted for this share of a budget; other points of its path are added for
+# the shares in OTHERS.
 EARLY = 0.55
 OTHERS = (0.35, 0.45, 0.7)
-# The largest slack is taken that loses no more than this share of the validation rows.
+# The largest slack is used that lowers the accuracy on validation rows by at most TOLERATED.
 SLACKS = np.arange(1, 10) / 20
 TOLERATED = 0.001
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A model for one budget (None: for none), and how long it took to make: growing, and the rest."""
+    """A model for one budget (None: no budget), with the times for training and for pruning it."""
 
     budget: float | None
     model: Any
@@ -98,7 +99,7 @@ def forest_methods() -> dict[str, Method]:
 
 @dataclass(frozen=True)
 class Setting:
-    """How LightGBM is trained, with a price of 1 for each feature of each row that has not used it yet."""
+    """Training parameters of LightGBM with lazy feature costs (CEGB), at a price of 1 per feature."""
 
     tradeoff: float
     n_leaves: int
@@ -130,12 +131,12 @@ class Trained:
 
 
 def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
-    """CEGB tuned on V and retrained on T and V; models that it trains with milder costs, pruned by us."""
+    """Methods on LightGBM: CEGB tuned on V and retrained on T and V; pruned models of lower feature costs."""
     cache: dict[int, tuple[list[Trained], float]] = {}
     decided: dict[int, list[Entry]] = {}
 
     def trained(split: Split) -> tuple[list[Trained], float]:
-        """All models of the grid, and how long that took; both methods share them."""
+        """All models of the grid, with the training time; the methods share them."""
         if split.seed not in cache:
             cache.clear()
             elapsed, models = seconds(lambda: list(_train_grid(grid, split)))
@@ -168,7 +169,7 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
 
     def ours(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
         models, _ = trained(split)
-        # Of each tradeoff, the model that is most accurate on V after all rounds.
+        # For each tradeoff, the model with all rounds that is most accurate on V.
         full = [
             max(
                 (each for each in models if (each.setting.tradeoff, each.setting.n_rounds) == last),
@@ -182,7 +183,7 @@ def lightgbm_methods(grid: BoostingGrid) -> dict[str, Method]:
             start = time.perf_counter()
             fitted = [_pruned(split, each, budget) for each in bases]
             elapsed = time.perf_counter() - start
-            # The best by cross-fitting inside V at this budget.
+            # Choose the model with the best cross-fitted score inside V at this budget.
             scores = [max(trial.score for trial in each.choices_.trials) for each in fitted]
             best = int(np.argmax(scores))
             note = f"{bases[best].setting}, {fitted[best].choices_}"
@@ -202,9 +203,9 @@ def _pruned(split: Split, base: Trained, budget: float) -> BudgetPruneClassifier
 
 
 def _decided_early(split: Split, settings: dict[float, Setting]) -> Iterator[Entry]:
-    """Models for decided costs: a denser curve than CEGB's, so that little is interpolated."""
+    """Prune models for decided costs, at more budgets than CEGB, so that interpolation is accurate."""
     for budget, setting in settings.items():
-        # What CEGB uses for this budget or for the next one, as cross-fitting in V prefers.
+        # Try CEGB's setting for this budget and for the next larger one; cross-fitting inside V chooses.
         larger = [each for other, each in settings.items() if other > budget][:1]
         start = time.perf_counter()
         bases = dict.fromkeys([setting, *larger])
@@ -227,7 +228,7 @@ def _decided(split: Split, setting: Setting, budget: float) -> BudgetPruneClassi
 
 
 def _with_slack(predictor: BudgetPredictor, split: Split) -> BudgetPredictor:
-    """The same predictor with the largest slack that hardly lowers the accuracy on V."""
+    """Return the predictor with the largest slack that hardly lowers the accuracy on V."""
     forest, costs = predictor.forest, predictor.costs
     tried = [predictor, *(BudgetPredictor(forest, costs, slack=slack) for slack in SLACKS)]
     accuracy = [Entry(None, each).on(split.val)[1] for each in tried]

@@ -60,7 +60,7 @@ def _measured(split: Split) -> Iterator[str]:
 
 
 def _same_settings(model: BudgetClassifier) -> Any:
-    """LightGBM as the last stage was grown, on all features."""
+    """LightGBM with the settings of the last stage, on all features."""
     from lightgbm import LGBMClassifier
 
     forest = model.model_.chain.stages[-1].forest

@@ -15,12 +15,12 @@ from budgetprune.baselines import Cascade, FeatureSubsets
 from budgetprune.staged.training import LAST_STAGE_FACTOR
 from budgetprune_experiments.split import Split
 
-# Points of a curve that are tried on test rows.
+# Number of points of a curve that are evaluated on test rows.
 N_POINTS = 40
 
 
 def staged_methods() -> dict[str, Method]:
-    """All of them train on T and V; the rivals get the settings that the staged model has chosen."""
+    """Methods that train on T and V; competing methods use the settings chosen for the staged model."""
     fitted: dict[int, tuple[BudgetClassifier, float]] = {}
 
     def fit(split: Split) -> tuple[BudgetClassifier, float]:
@@ -38,7 +38,7 @@ def staged_methods() -> dict[str, Method]:
             yield Entry(round(budget, 3), model.with_budget(budget), np.nan, elapsed, str(model.settings_))
 
     def to_the_end(split: Split, budgets: tuple[float, ...]) -> Iterator[Entry]:
-        """All rows stop at the same stage: the value of the order of sources and of the trees alone."""
+        """Models whose rows all stop at one stage, to measure the order of sources and the trees alone."""
         model, elapsed = fit(split)
         for k, cost in enumerate(model.model_.paid):
             yield Entry(round(float(cost), 3), _FixedStage(model, k), np.nan, elapsed)
@@ -64,7 +64,7 @@ def staged_methods() -> dict[str, Method]:
         "staged": staged,
         "staged, one stage for all": to_the_end,
         "cascade": cascade,
-        # As many rounds in each model as the last stage of ours may take.
+        # Each model has at most as many rounds as the last stage of the staged model.
         "cascade, more rounds": partial(cascade, times=LAST_STAGE_FACTOR),
         "feature subsets": subsets,
     }
@@ -76,7 +76,7 @@ def _some(costs: Any) -> list[float]:
 
 
 def _settings(split: Split, model: BudgetClassifier) -> list[dict[str, Any]]:
-    """The staged model's settings for few and for all features; the other methods report points of both."""
+    """The staged model's settings for few and for all features; other methods are evaluated with both."""
     return [
         {
             "num_leaves": settings.n_leaves,
@@ -96,7 +96,7 @@ def _settings(split: Split, model: BudgetClassifier) -> list[dict[str, Any]]:
 
 
 def least_hessian(model: BudgetClassifier) -> float:
-    """Least sum of Hessians in a leaf of a staged model's trees; with less, rare classes are fitted badly."""
+    """Minimum sum of Hessians in a leaf of a staged model; a lower one fits rare classes badly."""
     return 1e-3 if model.classes_.size == 2 else 1e-1
 
 

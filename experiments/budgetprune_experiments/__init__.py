@@ -7,8 +7,8 @@ from importlib import import_module
 from budgetprune.errors import InvalidInputError
 from budgetprune_experiments.experiment import Experiment, Options, Part, Record, Table, register, registered
 
-# In the order of the paper. Each is registered by the module of its name (with _ for -), which is imported
-# only when it is asked for: some of them need packages that others do not.
+# Names in the order of the paper. The module of the same name (with _ for -) registers the experiment. It is
+# imported only when the experiment is requested, because some experiments need additional packages.
 NAMES = (
     "table1",
     "figure1a",
@@ -27,7 +27,7 @@ __all__ = ["NAMES", "Experiment", "Options", "Part", "Record", "Table", "find_ex
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return the experiment of a name."""
+    """Return the experiment with a name."""
     if name not in NAMES:
         raise InvalidInputError(f"There is no experiment {name!r}; the names are {', '.join(NAMES)}.")
     import_module(f"{__name__}.{name.replace('-', '_')}")

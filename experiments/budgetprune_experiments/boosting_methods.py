@@ -94,7 +94,7 @@ def after_rounds(task: Task, key: str, grid: BoostingGrid, train: Train) -> Iter
 
 
 def _refitted(task: Task, key: str, train: Train, weight: float, size: int, n_rounds: int) -> Any:
-    """One model on T and V serves all numbers of rounds."""
+    """Refit on T and V; one model has the predictions after each number of rounds."""
     make = partial(train, task.split.train_and_val, weight, size)
     return task.shared((key, "on T and V", weight, size), make).first_rounds(n_rounds)
 

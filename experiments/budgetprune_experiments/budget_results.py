@@ -23,7 +23,7 @@ from budgetprune_experiments.our_methods import Decided, fitted
 from budgetprune_experiments.patients import Diagnosis
 from budgetprune_experiments.task import T_AND_V, Deadline, Method, Point, Task, coarse_to_fine
 
-# Setting at which methods are compared: the cheapest that is as good as the forest on V.
+# Name of the setting that is compared in addition to budgets: the cheapest as good as the forest on V.
 AS_GOOD = "as good as the forest"
 # Tolerance for rounding of average costs.
 ROUNDING = 1e-9
@@ -41,9 +41,9 @@ def whole_forest(task: Task) -> Iterator[Point]:
 
 
 def ours(task: Task, budgets: Sequence[float], **settings: Any) -> Iterator[Point]:
-    """Our estimator for each budget; what `settings` leave open is chosen inside V.
+    """Fit our estimator for each budget; parameters that are not in `settings` are chosen inside V.
 
-    First for a budget that covers everything, whose choices serve all others; then for each separately.
+    First for the largest budget, with points of its path for the others; then for each budget separately.
     """
     general = fitted(task, grown(task), max(budgets), **settings)
     for budget in budgets:
@@ -62,7 +62,7 @@ def _point(model: Any, budget: str) -> Point:
 
 
 def as_good_as(base: str) -> str:
-    """Name of the setting that is as good as one of the base forests, and made from it."""
+    """Name of the setting that is as good as a base forest, among settings of the same base forest."""
     return f"{AS_GOOD}: {base}"
 
 
@@ -78,7 +78,7 @@ def tune(curve: Callable[[Task], Iterator[Point]], tasks: Mapping[str, Task]) ->
 def choose(
     points: Mapping[str, Sequence[Point]], forests: Mapping[str, float], budgets: Iterable[float]
 ) -> dict[str, Point]:
-    """Choose settings of a method on V: for each budget, and to be as good as forests.
+    """Choose settings of a method on V: one for each budget, and one as good as each base forest.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def results_within_budgets(
     """
     settings: dict[str, list[TestPredictions]] = {}
     seconds, n_tried = 0.0, 0
-    # The first task has what base forests share.
+    # The first task caches the results that do not depend on the base forest.
     firsts = [next(iter(tasks.values())) for tasks in folds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)  # small budgets may buy nothing, which the table shows

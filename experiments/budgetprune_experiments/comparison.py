@@ -42,7 +42,7 @@ class Comparison(Experiment):
     cost_name: ClassVar[str] = "average feature cost"
     # Whether costs are compared on a logarithmic scale.
     by_ratio: ClassVar[bool] = False
-    # Every how many points an error bar is drawn.
+    # An error bar is drawn at every n-th point.
     error_every: ClassVar[int] = 1
     # Name of the score; None: scores are accuracies, and errors are shown.
     score_name: ClassVar[str | None] = None
@@ -54,7 +54,7 @@ class Comparison(Experiment):
         "beyond the paper": BEYOND,
     }
 
-    # --- What differs ---------------------------------------------------------------------------------------
+    # --- Overridden by subclasses ---------------------------------------------------------------------------
 
     @abstractmethod
     def split(self, seed: int, options: Options) -> Split:
@@ -76,7 +76,7 @@ class Comparison(Experiment):
         """Score a model: accuracy."""
         return float(np.mean(model.predict(rows.X) == rows.y))
 
-    # --- An experiment --------------------------------------------------------------------------------------
+    # --- Parts of the experiment ----------------------------------------------------------------------------
 
     def settings(self, options: Options) -> Record:
         forest = self.forest(options)
@@ -127,7 +127,7 @@ class Comparison(Experiment):
 
     scoring: ClassVar[Any] = None
 
-    # --- What it found --------------------------------------------------------------------------------------
+    # --- Results --------------------------------------------------------------------------------------------
 
     def mean_curves(self, records: Sequence[Record]) -> dict[str, MeanCurve]:
         """Average each method's curves over the seeds, on a fine grid of costs."""
@@ -212,6 +212,6 @@ class Comparison(Experiment):
 
 
 def _spread_costs(curves: Sequence[MeanCurve]) -> list[float]:
-    """Four costs with two digits, from small to the end of the longest curve."""
+    """Choose four costs, rounded to two digits, up to the largest cost of any curve."""
     most = max(float(curve.cost[-1]) for curve in curves)
     return [float(f"{share * most:.2g}") for share in (0.1, 0.2, 0.4, 0.7)]

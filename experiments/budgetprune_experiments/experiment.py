@@ -77,7 +77,7 @@ class Part:
 class Table:
     """Table for the terminal and for Markdown; numbers are shown with four digits, None as an empty cell.
 
-    `highlight` has the numbers of rows that are shown in bold; `note` is a line of text below.
+    `highlight` has the indices of rows that are shown in bold; `note` is a line of text below.
     """
 
     title: str
@@ -99,7 +99,7 @@ class Experiment(ABC):
         return None
 
     def settings(self, options: Options) -> Record:
-        """Everything except the options that results depend on: sizes, numbers of trees, grids, time limits.
+        """Settings that results depend on, besides the options: sizes, numbers of trees, grids, time limits.
 
         Parts computed with other settings are computed again.
         """

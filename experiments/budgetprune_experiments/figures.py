@@ -32,7 +32,7 @@ class LineStyle:
     width: float = 1.4
 
 
-# The same in every figure: the darkest red, the widest line.
+# Style of our main method in every figure: the darkest red and the widest line.
 STAGED_STYLE = LineStyle(MAROON, "s", width=2.8)
 
 
@@ -59,11 +59,11 @@ def draw_curves(
     cost_name : str
         Label of the cost axis.
     by_ratio : bool
-        Costs differ so much that their logarithms are drawn.
+        Whether the cost axis is logarithmic.
     limits : (float, float), optional
         Range of the score axis; by default from `score_limits`.
     error_every : int
-        Every how many points an error bar is drawn.
+        An error bar is drawn at every n-th point.
     """
     as_error = score_name is None
     grouped = by_method(records)

@@ -23,7 +23,7 @@ from budgetprune_experiments.task import Point, Task, coarse_to_fine
 
 @dataclass(frozen=True, eq=False)
 class PricedModel:
-    """Pruned forest with prices, as a task uses it."""
+    """Pruned forest with prices: the model that a `Task` evaluates."""
 
     forest_: Forest
     prices: CostTable
@@ -74,7 +74,7 @@ def limited_depth(task: Task) -> Iterator[Point]:
 
 
 def _limited_on_all_rows(task: Task, max_depth: int) -> PricedModel:
-    """One forest on T and V serves all depths."""
+    """Refit one forest on T and V, and limit its depth."""
     rows = task.split.train_and_val
     model = task.shared("forest on T and V", lambda: clone(task.base).fit(rows.X, rows.y))
     return _upper_levels(task, Forest.from_model(model), max_depth)
@@ -167,7 +167,7 @@ def budget_rf(task: Task) -> Iterator[Point]:
     grids = task.grids
     entropy = [("entropy", grids.bits[k]) for k in coarse_to_fine(grids.bits)]
     pairs = [("pairs", grids.pairs[k]) for k in coarse_to_fine(np.sqrt(grids.pairs))]
-    # The ends of both first, then alternating.
+    # First the ends of both grids, then their other values in alternation.
     settings = entropy[:2] + pairs[:2] + _in_turns(entropy[2:], pairs[2:])
     for impurity, threshold in task.deadline.within(settings, at_least=2):
         make = partial(train, impurity=impurity, threshold=threshold)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class BoostingGrid:
-    """Boosted trees: the weight of costs, the size of trees, and how many rounds of them are used.
+    """Grid of boosted trees: weight of the costs, size of the trees, and number of rounds.
 
     Attributes
     ----------
@@ -19,7 +19,7 @@ class BoostingGrid:
     sizes : tuple of int
         Leaves of a tree (CEGB), depth (GreedyMiser); the best guess first.
     rounds : tuple of int
-        A model is trained for the largest, and evaluated after each.
+        A model is trained for the largest number, and evaluated after each number of rounds.
     least_hessian : float
         Per leaf; with less, LightGBM may diverge on rare classes.
     """
@@ -40,8 +40,8 @@ class Grids:
     n_reported : int
         Points of a curve that are reported on test rows.
     n_prunings : int
-        Points of a pruned forest's path that are tried, whichever method has pruned it.
-    depths : of forests whose depth is limited
+        Points of a path of prunings that are evaluated, for each method that prunes the forest.
+    depths : limits of the depth of forests
     budgets : shares of the unpruned forest's cost at which our estimators make their choices
     bits, pairs : thresholds of BudgetRF: entropy in bits, and rows of a class as shares of all rows
     miser, lazy, coupled : BoostingGrid

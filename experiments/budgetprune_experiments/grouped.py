@@ -82,7 +82,7 @@ class GroupedComparison(Comparison):
         }
 
     def describe(self, seed: int, options: Options) -> list[Record]:
-        """Compute the margins of a seed, and the accuracy of each descriptor alone."""
+        """Compute the margins for a seed, and the accuracy of each descriptor alone."""
         data = self.data(options)
         split = data.split(seed)
         alone = accuracies(split, len(data.descriptors))

@@ -51,23 +51,23 @@ LINE_STYLES = {
     DECIDED: LineStyle(ORANGE_RED, "D", width=1.8),
     STAGED: STAGED_STYLE,
 }
-# For all base forests of one split together.
+# Tuning time of a method in seconds, for all base forests of one split together.
 SECONDS = 60.0
 # A few hundred patients may be too few for large trees.
 GRIDS = Grids(subsets=BoostingGrid((), (7, 31), (10, 20, 50, 100, 200)))
-# The base forest that is best on V.
+# Name, in the tables, of the base forest that is best on V.
 CHOSEN = "V's choice"
-# A source that no method buys for more patients than this is left out of the table.
+# A source is left out of the table if each method acquires it for at most this share of the patients.
 RARE = 0.005
 
 
 class Medical(Experiment):
     """Costs of diagnoses: thyroid disease and heart disease.
 
-    A blood draw is paid for once, whatever is tested in it, and so is an exercise ECG; the free T4 index
-    needs two other tests. For each budget, each method takes the setting that is best on V among those that
-    are within the budget there; test rows only report. Rivals are trained on T and V in the end, ours use V
-    to refit leaves; staged models are trained on both from the start, and choose by cross-fitting.
+    A blood draw is paid for once, for any number of tests, and so is an exercise ECG; the free T4 index
+    needs two other tests. For each budget, each method uses the setting that is best on V among those within
+    the budget on V; test rows are only used for the report. Competing methods are finally trained on T and
+    V. Our pruned models use V to refit leaves. Staged models are trained on both, with cross-fitted choices.
     """
 
     name = "medical"
@@ -105,7 +105,7 @@ class Medical(Experiment):
         )
 
     def _folds(self, diagnosis: Diagnosis, seed: int, options: Options) -> list[dict[str, Task]]:
-        """Contests of one seed, cached until the next: its methods share the forests."""
+        """Tasks of one seed, cached until the next seed, so that methods share the forests."""
         key = diagnosis.name, seed, options
         if self._known is None or self._known[0] != key:
             self._known = key, self._tasks(diagnosis, seed, options)
@@ -141,7 +141,7 @@ class Medical(Experiment):
             for split in diagnosis.splits(patients, seed)
         ]
 
-    # --- What it found --------------------------------------------------------------------------------------
+    # --- Results --------------------------------------------------------------------------------------------
 
     def tables(self, records: Sequence[Record], options: Options) -> list[Table]:
         tables = []

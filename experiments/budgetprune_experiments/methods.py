@@ -40,7 +40,7 @@ _ALL = (
 )
 METHODS = {method.name: method for method in _ALL}
 
-# Curves that are drawn later lie on top.
+# Styles of the curves, in drawing order: later curves are on top.
 LINE_STYLES = {
     UNPRUNED: LineStyle(figures.BLACK, "*"),
     "cost-weighted L1": LineStyle(figures.BROWN, "v", ":"),

@@ -21,7 +21,7 @@ _load = lru_cache(maxsize=1)(load_miniboone)
 
 
 def miniboone_split(seed: int, options: Options) -> Split:
-    """25,500 rows for training, 11,000 for validation, all others for the test."""
+    """Split MiniBooNE: 25,500 rows for training, 11,000 for validation, all others for the test."""
     if options.quick:
         X, y = load_breast_cancer(return_X_y=True)
         return shuffle_split(X.astype(np.float32), y, seed, n_train=250, n_val=120)
@@ -41,7 +41,7 @@ class OnMiniboone(Experiment):
         if options.quick:
             return "breast cancer, which comes with scikit-learn, for MiniBooNE"
         note = load_rows(options).note
-        # The whole data set is the paper's own, divided otherwise.
+        # The data set is the same as in the paper, but the split is different.
         return (
             f"{note}, split {N_TRAIN:,} / {N_VAL:,} / rest (the paper: 45,523 / 19,510 / 65,031)"
             if note

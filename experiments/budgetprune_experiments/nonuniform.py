@@ -34,9 +34,9 @@ from budgetprune_experiments.task import Method, Point, Task
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Methods that the paper shows at unit costs as well.
+# Methods that the paper also evaluates at unit costs.
 TWICE = (UNPRUNED, "CCP", OURS_PAPER)
-# Methods that are compared at these costs: prunings of the same forest, and the strongest rivals.
+# Methods in the comparison: prunings of the same forest, and the strongest competing methods.
 COMPARED = (
     UNPRUNED,
     "CCP",
@@ -57,7 +57,7 @@ def svm_prices(rows: LabelledRows) -> NDArray[np.float64]:
     """Price features by the absolute value of their weight in a linear SVM.
 
     The paper's recipe. Columns are scaled to the same l2 norm (1), weights are rounded, and their absolute
-    values scaled to an average of 1, so that all features together cost as much as they would at unit costs.
+    values scaled to an average of 1, so that the total price of all features is the same as at unit costs.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ _LINE_STYLES[_twin(UNPRUNED)] = LineStyle(GREY, "*")
 class Nonuniform(Figure1a):
     """Methods with expensive useful features, and the paper's comparison with unit costs (appendix).
 
-    The paper: at unit costs CCP does as well as BudgetPrune, at these it falls behind.
+    In the paper, CCP is as accurate as BudgetPrune at unit costs, and less accurate at these costs.
     """
 
     name = "nonuniform"

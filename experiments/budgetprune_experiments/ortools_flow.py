@@ -1,7 +1,7 @@
 """OR-tools' maximum flow on the graph of our exact solver, for comparison.
 
 OR-tools cannot share a process with every build of HiGHS, so this file is run as a script, by its path. It
-imports nothing of ours, so that its process holds what OR-tools needs and no more.
+does not import `budgetprune`, so that its process only uses the memory of OR-tools.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def build_flow(graph: FlowGraph, lam: float) -> tuple[SimpleMaxFlow, int, int]:
     add(origin, blocks[earns], graph.gain[earns])
     add(blocks[loses], sink, -graph.gain[loses])
     add(blocks[has_parent], graph.parent[has_parent], graph.gain[earns].sum())
-    # Any amount would do from a block to its pair; the pair's own capacity is what OR-tools is fastest with.
+    # Arcs from blocks to pairs could have any large capacity; OR-tools is fastest with that of the pair.
     add(
         np.repeat(np.int32(blocks), np.diff(graph.arc_start)),
         n_blocks + graph.arc_pair,
@@ -90,9 +90,9 @@ def solve_flow(flow: SimpleMaxFlow, origin: int, sink: int) -> float:
 
 
 def answer_file(file: str | os.PathLike[str], lam: float, answer: str | os.PathLike[str]) -> None:
-    """Solve one lambda of a stored graph; keep how long it took, the cut, and the flow that proves it.
+    """Solve one lambda of a stored graph; save the time, the minimum cut and the maximum flow.
 
-    The cut is a mask of the blocks that stay, the flow one number for each entry of `arc_pair`.
+    The cut is a mask of the kept blocks; the flow is an array with a number for each entry of `arc_pair`.
     """
     with np.load(file) as stored:
         graph = FlowGraph(**stored)

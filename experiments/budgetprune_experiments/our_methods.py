@@ -59,7 +59,7 @@ def _on_forest(task: Task, **settings: Any) -> Iterator[Point]:
 
 
 def fitted(task: Task, model: Any, budget: float, **settings: Any) -> BudgetPruneClassifier:
-    """Prune a model for a budget; what `settings` leave open is chosen inside V."""
+    """Prune a model for a budget; parameters that are not in `settings` are chosen inside V."""
     estimator = BudgetPruneClassifier(
         FrozenEstimator(model),
         costs=task.costs,
@@ -73,9 +73,9 @@ def fitted(task: Task, model: Any, budget: float, **settings: Any) -> BudgetPrun
 
 
 def fitted_points(task: Task, model: Any, budget: float, name: str = "", **settings: Any) -> Iterator[Point]:
-    """Prune a model for a budget, choices included; other budgets' points are those of its trade-off.
+    """Prune a model for a budget, including all choices; points for other budgets are from its trade-off.
 
-    All scores are cross-fitted inside V, because V refits the leaves in the end.
+    All scores are cross-fitted inside V, because V is finally used to refit the leaves.
     """
     estimator = fitted(task, model, budget, **settings)
     made_for = f"{name}chosen at {budget:.3g}: {estimator.choices_!r}"

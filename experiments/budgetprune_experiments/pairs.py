@@ -28,7 +28,7 @@ def _named(method: str) -> str:
 
 
 def _on_pairs(curve: Callable[[Task], Iterator[Point]], task: Task) -> Iterator[Point]:
-    """Apply a method to a forest of as many trees, fully grown by Pairs and the minimax rule."""
+    """Apply a method to a forest of the same number of trees, fully grown by Pairs and the minimax rule."""
     other = task.shared("task on Pairs", partial(_with_pairs, task))
     other.deadline = task.deadline
     yield from curve(other)
@@ -59,7 +59,7 @@ _LINE_STYLES[_named(UNPRUNED)] = LineStyle(figures.GREY, "*")
 class _OnMiniboone(Figure1a):
     name = "pairs on MiniBooNE"
     title = "MiniBooNE"
-    seconds = 60.0  # most of this time grows a forest
+    seconds = 60.0  # most of this time is used to grow a forest
     methods = _ENTROPY | _PAIRS
     method_names = tuple(methods)
 
@@ -76,7 +76,7 @@ SIDES = (_OnMiniboone(), _OnCovertype())
 
 
 class Pairs(Experiment):
-    """Grow one forest by entropy, without costs, and one by Pairs; prune both alike."""
+    """Grow one forest by entropy, without costs, and one by Pairs; prune both in the same way."""
 
     name = "pairs"
     title = "Entropy trees against Pairs trees, pruned alike"

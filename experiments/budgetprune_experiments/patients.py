@@ -48,10 +48,10 @@ class Diagnosis:
     budgets : tuple of float
         Average cost per patient.
     is_uneven : bool
-        Whether nearly all patients are healthy. Then every class counts alike: scores are balanced
-        accuracies.
+        Whether nearly all patients are healthy. Then scores are balanced accuracies, in which all classes
+        have the same weight.
     bases : mapping of str to mapping
-        Parameters of the forests that all methods may begin with, by name; V chooses.
+        Parameters of the base forests of all methods, by name; one of them is chosen on V.
     n_folds : int or None
         Number of cross-validation folds; None: the source fixes the test set.
     """
@@ -96,7 +96,7 @@ def _split(patients: Patients, test: NDArray[np.intp], seed: int) -> Split:
     return Split(seed, train, val, everybody.take(test))
 
 
-# --- Where they come from -----------------------------------------------------------------------------------
+# --- Data sets ----------------------------------------------------------------------------------------------
 
 
 def _thyroid(options: Options) -> Patients:

@@ -10,14 +10,14 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.selection import LabelledRows
 from budgetprune_experiments.split import Split
 
-# Documents with at least this relevance are the relevant ones.
+# Minimum relevance of documents that count as relevant.
 RELEVANT = 1
-# Of the training queries, where the source has none for validation.
+# Share of the training queries used for validation if the data set has no validation queries.
 VALIDATION_SHARE = 0.3
 
 
 def split_by_query(data: Dataset, seed: int) -> Split:
-    """Split documents as their source does; without validation rows, take some training queries.
+    """Split documents as in the data set; without validation rows, use some training queries for validation.
 
     Labels become 1 (relevant) or 0. No query is in two parts.
     """

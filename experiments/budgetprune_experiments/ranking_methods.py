@@ -28,9 +28,9 @@ from budgetprune_experiments.our_methods import fitted
 from budgetprune_experiments.task import T_AND_V, Method, Point, Task
 
 K = 5
-# Shares of a booster's full cost for which it is pruned.
+# Budgets for pruning a boosted model, as shares of its full cost.
 BOOSTER_SHARES = (0.6, 0.3)
-# How well a score must be known before a document may stop, in standard deviations of all scores.
+# Largest difference of the score's bounds at which a document may stop, in standard deviations of all scores.
 TOLERANCES = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
 
 
@@ -72,9 +72,9 @@ def greedy_miser(task: Task) -> Iterator[Point]:
 class ScoredWithin:
     """Forest that stops scoring a document once the remaining features can change little.
 
-    Rankings have no label that could be decided. But while trees wait for a feature, the score lies between
-    two bounds; once they are no farther apart than `tolerance`, the document stops, and every tree answers
-    for where it stands.
+    A ranking has no labels that could be decided. But while trees wait for a feature, the score lies between
+    two bounds. Once their difference is at most `tolerance`, the document stops, and the value of each tree
+    is that of its current node.
     """
 
     def __init__(self, forest: Forest, prices: CostTable, tolerance: float) -> None:
@@ -94,12 +94,12 @@ class ScoredWithin:
 
 
 def score_forest(forest: Forest) -> Forest:
-    """Make one score of a classifier with two classes that ranks rows as the second one's probability does.
+    """Convert a classifier with two classes to a forest of one score, which ranks like the probability.
 
-    That is the probability itself where trees average them, and else the score before the link.
+    The score is the probability of the second class if trees are averaged, else the score before the link.
     """
     if forest.classes is None or forest.classes.size != 2:
-        raise InvalidInputError("documents can be ranked by one class of two; this forest has others.")
+        raise InvalidInputError("ranking documents needs a classifier with two classes; this forest is none.")
     value, base = forest.value, forest.base
     if forest.n_outputs == 2:
         weights = np.array([0.0, 1.0] if forest.link == "identity" else [-1.0, 1.0])
@@ -147,18 +147,18 @@ class RankingSettings:
         return refit(pruned, X, y, kind=choices.refit, ridge=choices.ridge).forest
 
     def model(self, forest: Forest, tolerance: float) -> ScoredWithin:
-        """Let documents stop; the tolerance is in standard deviations of the scores on T."""
+        """Return a model whose documents stop; the tolerance is in standard deviations of the scores on T."""
         spread = float(score_forest(forest).scores(self.task.split.train.X).std())
         prices = self.task.costs.resolve(forest.n_features, forest.feature_names)
         return ScoredWithin(forest, prices, tolerance * spread)
 
     def final(self, tolerance: float) -> ScoredWithin:
-        """Make it from all of V, once the tolerance is chosen."""
+        """Build the final model with all of V, after the tolerance is chosen."""
         made = self.task.shared((id(self), "forest"), partial(self.make, self.task.split.val))
         return self.model(made, tolerance)
 
     def points(self, name: str) -> Iterator[Point]:
-        """Evaluate on each half of V the model of the other half, with all tolerances."""
+        """Evaluate all tolerances: each half of V evaluates the model that was built with the other half."""
         task = self.task
         val = task.split.val
         parts = halves(val, np.random.RandomState(task.seed), by_class=False)
@@ -180,7 +180,7 @@ def stopping_early(task: Task) -> Iterator[Point]:
 
 
 def booster_stopping_early(task: Task) -> Iterator[Point]:
-    """The same with what CEGB grows with mild costs."""
+    """CEGB with low costs, pruned and refitted; documents stop as in `stopping_early`."""
     for name, model, cost in boosting.grown_boosters(task):
         for share in task.deadline.within(BOOSTER_SHARES):
             yield from _ranking_settings(task, model, share * cost, refit="own").points(name)
@@ -195,7 +195,7 @@ def _ranking_settings(task: Task, model: Any, budget: float, **settings: Any) ->
 # --- Compared methods ---------------------------------------------------------------------------------------
 
 EARLY, EARLY_BOOSTER = "ours: refitted, stops early", "ours on CEGB, stops early"
-# A ranking has no labels that could be decided, or that subsets of features could be chosen by.
+# Methods that need labels are left out: a ranking has none.
 _BY_LABEL = (
     "ours: decided early",
     "ours: decided early, slack",

@@ -19,7 +19,7 @@ N_POINTS = 14
 
 
 def undominated(cost: ArrayLike, score: ArrayLike) -> NDArray[np.intp]:
-    """Indices of undominated points: better than all that cost no more; in order of cost."""
+    """Indices of undominated points, in order of cost: better than all points of equal or lower cost."""
     costs, scores = np.asarray(cost, dtype=np.float64), np.asarray(score, dtype=np.float64)
     order = np.lexsort((-scores, costs))
     best = np.concatenate([[-np.inf], np.maximum.accumulate(scores[order])[:-1]])
@@ -43,7 +43,7 @@ class MeanCurve:
         return self.cost.size == 1
 
     def at(self, cost: float) -> tuple[float, float | None] | None:
-        """Mean and spread of the score for a cost, or None if that buys no model."""
+        """Mean and spread of the score at a cost, or None if no model is that cheap."""
         if self.is_point or cost < self.cost[0]:
             return None
         spread = None if self.score_spread is None else float(np.interp(cost, self.cost, self.score_spread))
@@ -54,9 +54,9 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
     """Average the curves of one method over its seeds.
 
     A seed's curve is linear between two neighbours: a random choice between the two models has that
-    cost and that score on average. Beyond the end of a seed's curve, its last model counts.
-    Costs begin where every seed has a model, and are closer to each other where they are small
-    and curves are steep: equally far apart in their roots, or in their logarithms (`by_ratio`).
+    cost and that score on average. Beyond the end of a seed's curve, its last model is used.
+    Costs begin where every seed has a model. They are closer to each other where they are small
+    and curves are steep: their roots, or their logarithms (`by_ratio`), are equally spaced.
     """
     curves = list(seed_curves(records))
     first, last = max(cost[0] for cost, _ in curves), max(cost[-1] for cost, _ in curves)
@@ -81,7 +81,7 @@ def mean_curve(records: Iterable[Record], n_points: int = N_POINTS, *, by_ratio:
 def seed_curves(records: Iterable[Record]) -> Iterable[tuple[Floats, Floats]]:
     """Cost and score on test rows of one method, seed by seed, in order of cost.
 
-    A point that buys nothing on test rows is left out if there are others: it is a constant prediction.
+    A point of cost 0 on test rows, a constant prediction, is left out if there are others.
     """
     by_seed: dict[int, list[tuple[float, float]]] = {}
     for record in records:
@@ -93,7 +93,7 @@ def seed_curves(records: Iterable[Record]) -> Iterable[tuple[Floats, Floats]]:
 
 
 def by_method(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """Records of each method, in the order in which methods come first."""
+    """Records of each method, in the order of each method's first record."""
     grouped: dict[str, list[Record]] = {}
     for record in records:
         grouped.setdefault(record["method"], []).append(record)

@@ -31,8 +31,8 @@ def try_solver(solver: str, problem: PruningProblem, lam: float, time_limit: flo
     Returns
     -------
     record : dict
-        "seconds" and the certified "gap", both None if there is no answer; "note" says why, or something else
-        that is worth knowing. Only the linear program is limited: the others need no limit.
+        "seconds" and the certified "gap", both None without a solution; "note" has the reason or another
+        remark. Only the linear program has a time limit.
     """
     try:
         return _TRIALS[solver](problem, lam, time_limit)

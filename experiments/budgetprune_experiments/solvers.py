@@ -54,10 +54,10 @@ class Size(NamedTuple):
 class Solvers(OnMiniboone):
     """Section 4: the primal-dual algorithm takes minutes where a general-purpose LP solver takes hours.
 
-    One lambda, at which the forest costs half of what it does unpruned. `lp` is the paper's program, relaxed,
-    with SciPy's HiGHS (the paper: Gurobi); `primal-dual` is the paper's Algorithm 1, to a gap of 1 %;
-    OR-tools and `parametric` find the same minimum cut; and the whole path is every pruning that is best at
-    any lambda.
+    All solvers use one lambda, at which the pruned forest has half of the unpruned cost. `lp` is the linear
+    relaxation of the paper's program, with SciPy's HiGHS (the paper: Gurobi); `primal-dual` is the paper's
+    Algorithm 1, to a gap of 1 %; OR-tools and `parametric` find the same minimum cut. The whole path has the
+    best prunings for all lambdas.
     """
 
     name = "solvers"
@@ -77,7 +77,7 @@ class Solvers(OnMiniboone):
             "at_rows": 500,
             "rows": [125, 250, 500, 1_000, 2_000, 4_000, 8_000],
             "at_trees": 40,
-            # The growing of problems is clear long before; the paper speaks of hours.
+            # Time limit in seconds. The growth of the time is visible much earlier; the paper reports hours.
             "lp_seconds": 3600.0 if options.paper else 60.0,
         }
 
@@ -153,7 +153,7 @@ class Solvers(OnMiniboone):
 
 
 def make_problem(seed: int, size: Size, options: Options) -> PruningProblem:
-    """Grow a forest on 7/3 as many rows as count its costs, about as in the paper."""
+    """Grow a forest on 7/3 times the number of cost rows, about as in the paper."""
     n_train = size.n_rows * 7 // 3
     if options.quick:
         X, y = make_classification(2 * (n_train + size.n_rows), 10, n_informative=5, random_state=seed)

@@ -42,14 +42,14 @@ class Split:
 
     @property
     def sizes(self) -> Record:
-        """Numbers of rows, by the names that results know."""
+        """Numbers of rows, by their names in results."""
         return {"n_train": len(self.train), "n_validation": len(self.val), "n_test": len(self.test)}
 
 
 def shuffle_split(
     X: NDArray[Any], y: NDArray[Any], seed: int, *, n_train: int, n_val: int, n_test: int | None = None
 ) -> Split:
-    """Shuffle and split the rows; None gives all remaining rows to the test.
+    """Shuffle and split the rows; with ``n_test=None``, all remaining rows are test rows.
 
     A class that does not occur in T is removed from V and the test, as it cannot be learnt.
     """

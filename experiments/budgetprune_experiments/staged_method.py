@@ -13,10 +13,10 @@ from budgetprune_experiments.task import T_AND_V, Point, Task
 
 
 def staged(task: Task) -> Iterator[Point]:
-    """One staged model for all budgets: its points are those of its trade-off.
+    """Train one staged model for all budgets: the points are those of its trade-off.
 
-    Settings, stages and stopping rules are chosen inside, by cross-fitting, so all rows of T and V train.
-    Classes weigh as much as in the base forest.
+    Settings, stages and stopping rules are chosen by cross-fitting during training, so all rows of T and V
+    are training rows. Classes have the same weights as in the base forest.
     """
     rows, clock = task.split.train_and_val, task.deadline
     model = BudgetClassifier(

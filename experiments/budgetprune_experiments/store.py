@@ -22,7 +22,7 @@ class PartStore:
 
     def __init__(self, folder: Path, experiment: Experiment, options: Options) -> None:
         self.folder = folder
-        # Repeats are told apart by the keys of parts. Where time to tune is limited, cores matter.
+        # Keys of parts contain the repeat. If the tuning time is limited, results depend on the cores.
         made_with = {
             "experiment": experiment.name,
             "version": __version__,
@@ -68,7 +68,7 @@ class PartStore:
 
 
 def to_json(content: Any, *, sort_keys: bool = False) -> bytes:
-    """Write strict JSON (None instead of NaN) with numbers of NumPy as if they were Python's."""
+    """Write strict JSON (None instead of NaN); numbers of NumPy are converted."""
     return json.dumps(
         content, indent=1, sort_keys=sort_keys, allow_nan=False, default=_plain, ensure_ascii=False
     ).encode()

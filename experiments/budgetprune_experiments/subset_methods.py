@@ -18,7 +18,7 @@ from budgetprune.selection import LabelledRows
 from budgetprune_experiments.boosting_methods import mean_price
 from budgetprune_experiments.task import Point, Task, coarse_to_fine
 
-# Folds of V that take turns in being judged by thresholds of the others.
+# Number of cross-validation folds of V: thresholds are chosen on the other folds.
 N_FOLDS = 10
 
 
@@ -54,7 +54,10 @@ class Nested:
         return cls(task, subsets, acquired, subsets.prices.total(acquired))
 
     def within_time(self, size: int) -> Iterator[int]:
-        """Numbers of subsets with a model on T, from coarse to fine; some of the first size in any case."""
+        """Train models of one size on T until the deadline; yield the indices of their subsets.
+
+        The order is from coarse to fine. A minimum number of models of the first size is always trained.
+        """
         task = self.task
         order = coarse_to_fine(np.sqrt(self.price)).tolist()
         at_least = task.grids.n_reported if size == task.grids.subsets.sizes[0] else 1
@@ -89,7 +92,7 @@ class Nested:
 
 
 def feature_subsets(task: Task) -> Iterator[Point]:
-    """One model on everything that a subset of the sources gives."""
+    """One model per subset of the sources, on all features that the subset provides."""
     nested = Nested.of(task)
     for size in task.deadline.within(task.grids.subsets.sizes):
         for k in nested.within_time(size):
@@ -104,13 +107,13 @@ def cascade(task: Task) -> Iterator[Point]:
     nested = Nested.of(task)
     for size in task.deadline.within(task.grids.subsets.sizes):
         stages = sorted(nested.within_time(size))
-        # All models answer for all of V, which takes time too.
+        # Predictions of all models for all of V take time as well.
         for n_rounds in task.deadline.within(sorted(task.grids.subsets.rounds, reverse=True)):
             yield from _rules(nested, stages, size, n_rounds)
 
 
 def _rules(nested: Nested, stages: Sequence[int], size: int, n_rounds: int) -> Iterator[Point]:
-    """Rules for many prices of cost; on V, those of other rows are judged."""
+    """Stopping rules for many lambdas; their scores on V are cross-fitted."""
     task, price = nested.task, nested.price[list(stages)]
     val = _numbered(task, task.split.val)
     shares = [nested.model(k, size).first_rounds(n_rounds).probabilities(val.X) for k in stages]
@@ -154,6 +157,6 @@ def _classes(task: Task) -> NDArray[Any]:
 
 
 def _numbered(task: Task, rows: LabelledRows) -> LabelledRows:
-    """Rows with the numbers of their classes, which weigh as much as in the base forest."""
+    """Encode labels as class indices, and weight rows by the `class_weight` of the base forest."""
     weight = weigh_classes(task.base.get_params().get("class_weight"), rows.y)
     return LabelledRows(rows.X, np.searchsorted(_classes(task), rows.y), weight)

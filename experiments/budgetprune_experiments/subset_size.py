@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METHOD_NAMES = (UNPRUNED, "CCP", "GreedyPrune", OURS_PAPER)
-# Costs at which both are compared: shares of what the costlier forest costs.
+# Costs at which both forests are compared, as shares of the more expensive forest's cost.
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.75)
 
 
 class _Side(GroupedComparison):
-    """One size of the subsets."""
+    """Results for one size of the feature subsets."""
 
-    # Some of it goes into the growing of the forest, which may consider nearly all features.
+    # The time limit includes growing the forest, which is slow if splits may use nearly all features.
     seconds = 60.0
     method_names = METHOD_NAMES
 
@@ -102,7 +102,7 @@ def _named(method: str, size: str) -> str:
 
 
 def _side_by_side(records: Sequence[Record]) -> Table:
-    """Accuracies of both sizes at the same costs."""
+    """Table of the accuracies of both subset sizes at the same costs."""
     curves = {
         (method, size): curve
         for size, side in SIDES.items()

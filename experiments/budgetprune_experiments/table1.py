@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BEFORE, AFTER = "unpruned", "pruned"
-# The paper's: not used, used 1 to 7 times, more often (%); average cost; test error (%).
+# Results in the paper: not used, used 1 to 7 times, used more often (%); average cost; test error (%).
 PAPER = {BEFORE: (7.3, 91.7, 1.0, 42.0, 6.6), AFTER: (68.3, 31.5, 0.2, 24.3, 6.7)}
 USAGE = ("no usage", "1-7", "> 7")
 MOST_FEW = 7
-# The cheapest pruning is taken that errs this much more on validation rows, as the paper's does.
+# Largest increase of the validation error by the chosen pruning, as in the paper.
 ERROR_ADDED = 0.001
 COLOURS = ("#e9ecef", "#f4a698", "#c92a2a")
 
 
 class Table1(EntropyForestOnMiniboone):
-    """The paper shows one typical feature; here are all, and the one whose unpruned row is nearest to it."""
+    """Use of every feature before and after pruning, and the feature most similar to the paper's example."""
 
     name = "table1"
     title = "Table 1: how often examples use a feature, before and after pruning, MiniBooNE"
@@ -96,9 +96,9 @@ class Table1(EntropyForestOnMiniboone):
 
 
 def cheapest_as_good(path: PruningPath, val: LabelledRows) -> int:
-    """Number of the cheapest pruning that errs no more on V than the forest does, and a little.
+    """Index of the cheapest pruning whose error on V exceeds the forest's by at most `ERROR_ADDED`.
 
-    Errors grow along the path but for noise, so it is the point before the first that errs more.
+    Except for noise, errors grow along the path, so a binary search finds it.
     """
     enough = _accuracy(path.forest, val) - ERROR_ADDED
     good, bad = 0, len(path)
@@ -109,7 +109,7 @@ def cheapest_as_good(path: PruningPath, val: LabelledRows) -> int:
 
 
 def usage(forest: Forest, X: Any) -> NDArray[np.float64]:
-    """Shares of the rows that use each feature never, 1 to 7 times, more often: (n_features, 3)."""
+    """Shares of the rows that use each feature never, 1 to 7 times, or more often: (n_features, 3)."""
     uses = count_uses(forest, X)
     never, often = (uses == 0).mean(axis=0), (uses > MOST_FEW).mean(axis=0)
     return np.column_stack([never, 1 - never - often, often])
@@ -124,7 +124,7 @@ def mean_usage(records: Sequence[Record]) -> dict[str, NDArray[np.float64]]:
 
 
 def nearest_to_paper(shares: NDArray[np.float64]) -> int:
-    """Number of the feature whose unpruned row is nearest to the one that the paper shows."""
+    """Index of the feature whose use in the unpruned forest is most similar to the paper's example."""
     return int(np.abs(100 * shares - PAPER[BEFORE][:3]).sum(axis=1).argmin())
 
 

@@ -31,7 +31,7 @@ def as_text(table: Table) -> str:
 
 
 def as_markdown(table: Table) -> str:
-    """Write a table of GitHub's kind; highlighted rows are bold."""
+    """Write a Markdown table (GitHub's syntax); highlighted rows are bold."""
     rule = ["---:" if right else "---" for right in _number_columns(table)]
     lines = [f"**{table.title}**", "", _row(table.columns), _row(rule)]
     for k, row in enumerate(table.rows):
@@ -65,7 +65,7 @@ def _shown(cell: Cell) -> str:
 
 
 def _number_columns(table: Table) -> list[bool]:
-    """Columns whose cells begin with a digit, as far as there is anything in them."""
+    """Columns whose non-empty cells all begin with a digit."""
     columns = [[_shown(row[k]) for row in table.rows] for k in range(len(table.columns))]
     filled = [[cell for cell in column if cell] for column in columns]
     return [bool(cells) and all(cell.lstrip("-+.")[:1].isdigit() for cell in cells) for cells in filled]

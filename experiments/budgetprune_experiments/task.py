@@ -21,7 +21,7 @@ from budgetprune_experiments.records import undominated
 from budgetprune_experiments.split import Split
 
 Item = TypeVar("Item")
-# Rows whose labels a model was trained on.
+# Values of `Point.trained_on`: the rows whose labels a model was trained on.
 T, T_AND_V = "T", "T and V"
 # Points of a curve that are computed regardless of the time limit.
 FEWEST_POINTS = 4
@@ -50,7 +50,7 @@ class Deadline:
             self._charged.add(what)
 
     def within(self, items: Iterable[Item], at_least: int = 1) -> Iterator[Item]:
-        """Yield items while there is time, and the first few in any case."""
+        """Yield items until the deadline, but always the first few."""
         for k, item in enumerate(items):
             if k >= at_least and self.is_over:
                 return
@@ -121,9 +121,9 @@ class Task:
         return self.split.seed
 
     def shared(self, key: Hashable, make: Callable[[], Item]) -> Item:
-        """Compute a shared result once; each method that uses it is charged the time.
+        """Compute a shared result once; its time counts for each method that uses it.
 
-        `make` must not request other shared results: these are requested, and charged, before.
+        `make` must not request other shared results; request these before.
         """
         if key in self._results:
             self.deadline.charge(key, self._results[key][1])
@@ -146,7 +146,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Method:
-    """Prediction method: yields its points one by one, from coarse to fine, while there is time."""
+    """Prediction method: yields its points one by one, from coarse to fine, until the deadline."""
 
     name: str
     curve: Callable[[Task], Iterator[Point]]
@@ -156,12 +156,12 @@ class Method:
 def evaluate_method(method: Method, task: Task) -> list[Record]:
     """Tune a method on V, and report its undominated settings on test rows.
 
-    Models trained on T alone are refitted on T and V; ours use V to refit leaves. Both have the same time
-    limit as tuning: models beyond it stay as trained on T, or are left out if they were never computed.
+    Models trained on T alone are refitted on T and V; ours use V to refit leaves. Refitting has the same time
+    limit as tuning. After it, models stay as trained on T, or are left out if they were never computed.
     """
     task.deadline = tuning = Deadline(task.seconds)
     with warnings.catch_warnings():
-        # The ends of a grid may buy nothing or not converge; the choice on V makes this harmless.
+        # Models at the ends of a grid may acquire nothing or not converge. Such models are not chosen on V.
         warnings.simplefilter("ignore", BudgetWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         tried = list(method.curve(task))

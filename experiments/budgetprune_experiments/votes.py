@@ -12,7 +12,7 @@ from budgetprune.forest import Forest
 
 
 def count_votes(forest: Forest, X: Any) -> NDArray[np.int64]:
-    """Count the trees that vote for each class: every tree for the most probable one where it ends.
+    """Count the trees that vote for each class: the most probable class of the leaf that the row reaches.
 
     A tree that finds two classes equally probable votes for the first of them.
 
@@ -40,7 +40,7 @@ def count_votes(forest: Forest, X: Any) -> NDArray[np.int64]:
 
 
 def majority(forest: Forest, votes: NDArray[np.int64]) -> NDArray[Any]:
-    """Label with the most votes for each row; of equals the first, as `Forest.answers` breaks ties."""
+    """Label with the most votes for each row; on ties, the first class, as in `Forest.answers`."""
     assert forest.classes is not None
     labels: NDArray[Any] = forest.classes[np.argmax(votes, axis=1)]
     return labels

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUM, VOTE = "summed probabilities", "majority vote"
 LINE_STYLES = {VOTE: LineStyle(BLUE, "X"), SUM: LineStyle(PAPER_RED, "o", width=2.2)}
-# Points of the path that are looked at, by their share of the unpruned forest's cost.
+# Costs at which the rules are compared, as shares of the unpruned forest's cost.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 0.95)
 UNPRUNED = "unpruned"
 
@@ -33,8 +33,8 @@ UNPRUNED = "unpruned"
 class Voting(EntropyForestOnMiniboone):
     """Section 3: summing "consistently gives lower prediction error than majority voting with pruned trees".
 
-    The forest and the pruning are those of Figure 1a. Both rules answer for the same pruned forest, so they
-    cost the same: every feature on a row's paths through all trees.
+    The forest and the pruning are those of Figure 1a. Both rules use the same pruned forest, so their costs
+    are equal: the price of every feature on a row's paths through all trees.
     """
 
     name = "voting"
@@ -101,9 +101,9 @@ class Voting(EntropyForestOnMiniboone):
 
 
 def points(path: PruningPath) -> Iterable[tuple[str, Forest]]:
-    """Prunings whose costs are nearest to the shares, each once, and the unpruned forest.
+    """Prunings whose costs are nearest to the shares, without duplicates, and the unpruned forest.
 
-    Where nothing but roots is left, every rule has the same answer for all rows, so that is no point.
+    A forest that is pruned to its roots is left out: both rules predict the same label for all rows.
     """
     nearest = [int(np.argmin(np.abs(path.cost - share * path.unpruned.cost))) for share in SHARES]
     for share, k in zip(SHARES, nearest, strict=True):
@@ -113,7 +113,7 @@ def points(path: PruningPath) -> Iterable[tuple[str, Forest]]:
 
 
 def answer(forest: Forest, rows: LabelledRows) -> dict[str, float]:
-    """Average cost of the rows, accuracy of both rules, and how often the vote is tied."""
+    """Average cost of the rows, accuracy of both rules, and share of tied votes."""
     prices = FeatureCosts().resolve(forest.n_features, forest.feature_names)
     votes = count_votes(forest, rows.X)
     return {

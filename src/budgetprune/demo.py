@@ -274,8 +274,8 @@ def note(report: Report) -> str | None:
     if report.staged.tradeoff_.cost[report.chosen] > 0 or not useful.size:
         return None
     return (
-        f"Note: within {report.budget:g} minutes, the model gives one answer to all rows; the cheapest point "
-        f"that measures anything costs {useful[0]:.2f}."
+        f"Note: within {report.budget:g} minutes, the model predicts the same for all rows; the cheapest "
+        f"point with any measurement costs {useful[0]:.2f}."
     )
 
 

@@ -111,7 +111,7 @@ def test_invalid_options(bench: Any, options: list[str], words: str) -> None:
 def test_a_data_folder_that_does_not_exist(bench: Any, tmp_path: Path) -> None:
     done = bench("--quick", "--out", tmp_path / "bench.json", data=tmp_path / "nowhere")
     assert done.status == 1
-    assert "is no folder" in done.err
+    assert "is not a folder" in done.err
     assert not (tmp_path / "bench.json").exists()
 
 

@@ -85,7 +85,7 @@ def test_a_table_for_people(files, run, tmp_path):
     assert "full forest" in said.out
     assert "your model" in said.out
     assert "budget 3 (full cost)" in said.out
-    assert "of their own (--test)" in said.out
+    assert "for an unbiased comparison, add --test" in said.out
     assert f"Written: {tmp_path / 'm'}" in said.out.replace("\n", "")
     about = BudgetModel.load(tmp_path / "m").about
     assert about.compared.rows == "validation"
@@ -172,6 +172,6 @@ def test_notes(run, tmp_path):
     ]
     said = run(*words)
     assert "note: column 'who' has 60 different texts" in said.err
-    assert "note: 18 validation rows are too few to choose anything by" in said.err
+    assert "note: 18 validation rows are too few to choose settings" in said.err
     assert said.status == 0
     assert run(*words, "--quiet").err == ""

@@ -46,7 +46,7 @@ def frame(files) -> pd.DataFrame:
 class TestBeforeAnyWork:
     def test_unknown_target(self, fit):
         check_refused(
-            fit(target="il"), r"the target 'il' is no column of .*; did you mean 'ill'\? its columns"
+            fit(target="il"), r"the target 'il' is not a column of .*; did you mean 'ill'\? its columns"
         )
 
     def test_no_target(self, fit):
@@ -83,8 +83,8 @@ class TestBeforeAnyWork:
     @pytest.mark.parametrize(
         ("words", "message"),
         [
-            (["--categorical", "tow"], "--categorical 'tow' is no column of"),
-            (["--drop", "tow"], "--drop 'tow' is no column of"),
+            (["--categorical", "tow"], "--categorical 'tow' is not a column of"),
+            (["--drop", "tow"], "--drop 'tow' is not a column of"),
             (["--drop", "ill"], "--drop ill is the target"),
             (["--budget", "-1"], "budget"),
             (["--budget", "ten"], "budget"),
@@ -107,9 +107,9 @@ class TestBeforeAnyWork:
 
     def test_test_rows_that_lack_a_column(self, fit, frame, tmp_path):
         frame.drop(columns=["age", "lab"]).to_csv(tmp_path / "test.csv", index=False)
-        check_refused(fit("--test", tmp_path / "test.csv"), "lacks 'age', 'lab', which the model asks for")
+        check_refused(fit("--test", tmp_path / "test.csv"), "lacks 'age', 'lab', which the model needs")
         frame.drop(columns="ill").to_csv(tmp_path / "test.csv", index=False)
-        check_refused(fit("--test", tmp_path / "test.csv"), "the target 'ill' is no column of .*test.csv")
+        check_refused(fit("--test", tmp_path / "test.csv"), "the target 'ill' is not a column of .*test.csv")
 
     def test_an_svmlight_file_with_a_huge_index(self, fit, run, tmp_path):
         wide = tmp_path / "wide.svm"

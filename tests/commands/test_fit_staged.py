@@ -89,7 +89,7 @@ def test_tables_for_people(fit, files, tmp_path):
 def test_without_test_rows_there_is_no_comparison(fit):
     said = fit("--budget", 8, "--time-limit", 1)
     assert said.status == 0
-    assert "Give rows of their own (--test)" in said.out
+    assert "Add test rows (--test)" in said.out
     assert "plain model, all" not in said.out
     assert "comparing" not in said.err
 
@@ -173,21 +173,24 @@ def test_a_limit_for_each_row(fit, run, files, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--decided"], "--decided: for models that are pruned, and --model is staged"),
-        (["--slack", 0.1], "--slack: for models that are pruned"),
-        (["--tolerance", 1], "--tolerance: for models"),
-        (["--trees", 5, "--validation", 0.2], "--trees, --validation: for models that are pruned"),
-        (["--max-features", 0.5], "--max-features: for models that are pruned"),
-        (["--model", "random-forest", "--error-cost", 3], "--error-cost: for staged models"),
-        (["--model", "lightgbm", "--max-cost", 3], "--max-cost: for staged models, and --model is lightgbm"),
-        (["--model", "extra-trees", "--time-limit", 3], "--time-limit: for staged models"),
+        (["--decided"], "--decided: only for pruned models, but --model is staged"),
+        (["--slack", 0.1], "--slack: only for pruned models"),
+        (["--tolerance", 1], "--tolerance: only for pruned models"),
+        (["--trees", 5, "--validation", 0.2], "--trees, --validation: only for pruned models"),
+        (["--max-features", 0.5], "--max-features: only for pruned models"),
+        (["--model", "random-forest", "--error-cost", 3], "--error-cost: only for staged models"),
+        (
+            ["--model", "lightgbm", "--max-cost", 3],
+            "--max-cost: only for staged models, but --model is lightgbm",
+        ),
+        (["--model", "extra-trees", "--time-limit", 3], "--time-limit: only for staged models"),
         (["--time-limit", "nan"], "--time-limit"),
         (["--max-cost", "inf"], "--max-cost must be a number"),
         (["--error-cost", "high"], "--error-cost high: must be NUMBER or CLASS=NUMBER"),
         (["--error-cost", "yes=-1"], "--error-cost yes=-1: must be"),
         (["--error-cost", "maybe=3"], "--error-cost is for the class 'maybe', .* 'no', 'yes'"),
-        (["--error-cost", "yes=3"], "--error-cost says nothing about the class 'no'; add --error-cost no="),
-        (["--error-cost", 3, "--error-cost", 4], "there is another price for the same errors"),
+        (["--error-cost", "yes=3"], "--error-cost has no cost for the class 'no'; add --error-cost no="),
+        (["--error-cost", 3, "--error-cost", 4], "the same errors have two costs"),
         (["--error-cost", 0], "more than 0"),
     ],
 )
@@ -235,4 +238,4 @@ def test_columns_that_do_not_help(fit):
 def test_a_budget_that_is_left_is_told(fit):
     said = fit("--budget", 50, frame=hints(400), costs=HINT_COSTS)
     assert said.status == 0
-    assert "much of the budget of 50 is left: spending more did not make it better" in said.err
+    assert "much of the budget of 50 is left: a higher cost did not improve the score" in said.err

@@ -79,7 +79,7 @@ def test_columns_that_nobody_asks_for_may_be_absent(files, run, tmp_path):
     assert run("predict", files.model, tmp_path / "d.csv").out == short.out
     frame.drop(columns=min(used)).to_csv(tmp_path / "d.csv", index=False)
     check_refused(
-        run("predict", files.model, tmp_path / "d.csv"), f"lacks '{min(used)}', which the model asks"
+        run("predict", files.model, tmp_path / "d.csv"), f"lacks '{min(used)}', which the model needs"
     )
 
 
@@ -122,7 +122,7 @@ def test_models_that_know_no_names(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--keep", "name"], "--keep 'name' is no column of"),
+        (["--keep", "name"], "--keep 'name' is not a column of"),
         (["--full", "--max-cost", 3], "--max-cost is for predictions that stop early"),
         (["--out", "nowhere/p.csv"], "there is no folder nowhere"),
     ],

@@ -75,7 +75,7 @@ def test_a_refusal(tmp_path):
     first, second = refused.stderr.splitlines()
     assert first.startswith("reading data.csv")
     assert second.startswith(
-        "budgetprune: error: the target 'il' is no column of data.csv; did you mean 'ill'?"
+        "budgetprune: error: the target 'il' is not a column of data.csv; did you mean 'ill'?"
     )
 
 

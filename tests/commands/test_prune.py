@@ -129,8 +129,12 @@ def test_test_rows_and_decided_costs(prune, cells):
         ("pipe.skops", {}, "cannot turn a sklearn.Pipeline into a Forest"),
         ("boosted.skops", {}, "types that are not trusted .*LGBMClassifier"),
         ("boosted.txt", {}, "never one of the model's classes, which are 0, 1; it holds 'bad', 'good'"),
-        ("forest.skops", {"data": "other.csv", "costs": None}, "other.csv lacks 'mean radius', .*asks for"),
-        ("costs.csv", {}, "an ending that says nothing"),
+        (
+            "forest.skops",
+            {"data": "other.csv", "costs": None},
+            "other.csv lacks 'mean radius', .*which the model needs",
+        ),
+        ("costs.csv", {}, "an unknown ending"),
     ],
 )
 def test_what_is_refused(prune, model, how, words):

@@ -144,10 +144,10 @@ def test_labels_that_the_model_does_not_know(monkeypatch, capfd, files, tmp_path
         (["diabetes.csv", "--data", "diabetes.csv"], "not a model that budgetprune saved"),
         (["diabetes.budgetprune", "--data", "nothing.csv"], "nothing.csv"),
         (["diabetes.budgetprune"], "--data"),
-        (["diabetes.budgetprune", "--data", "categories.csv"], "the target 'progression' is no column"),
+        (["diabetes.budgetprune", "--data", "categories.csv"], "the target 'progression' is not a column"),
         (
             ["diabetes.budgetprune", "--data", "diabetes.csv", "--target", "gain"],
-            "the target 'gain' is no column",
+            "the target 'gain' is not a column",
         ),
         (
             ["diabetes.budgetprune", "--data", "diabetes.csv", "--out", "no/page.html"],
@@ -156,7 +156,7 @@ def test_labels_that_the_model_does_not_know(monkeypatch, capfd, files, tmp_path
         (["diabetes.budgetprune", "--data", "diabetes.csv", "--out", "."], "is a folder"),
         (["diabetes.budgetprune", "--data", "diabetes.csv", "--stories", "9"], "--stories"),
         (["alone.budgetprune", "--data", "diabetes.csv"], "no path with it"),
-        (["staged.budgetprune", "--data", "diabetes.csv"], "the target 'diagnosis' is no column"),
+        (["staged.budgetprune", "--data", "diabetes.csv"], "the target 'diagnosis' is not a column"),
         (["staged.budgetprune", "--data", "diabetes.csv", "--target", "sex"], "lacks|never one of"),
         (["categories.budgetprune", "--data", "diabetes.csv", "--target", "sex"], "lacks|never one of"),
     ],

@@ -53,7 +53,7 @@ def test_columns_of_stages_that_no_row_reaches_may_be_absent(staged, run, files,
     frame = pd.read_csv(files.test)
     frame[sorted(asked)].to_csv(tmp_path / "few.csv", index=False)
     assert run("predict", cheap, tmp_path / "few.csv").out == run("predict", cheap, files.test).out
-    check_refused(run("predict", cheap, tmp_path / "few.csv", "--full"), "lacks .*, which the model asks for")
+    check_refused(run("predict", cheap, tmp_path / "few.csv", "--full"), "lacks .*, which the model needs")
 
 
 def test_inspect_and_path(staged, run, tmp_path):

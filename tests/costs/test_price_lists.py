@@ -217,7 +217,7 @@ def test_feature_names_must_fit():
 
 @pytest.mark.parametrize("price", [1e308, 1.1e50, 0.9e-50, 5e-324])
 def test_prices_that_sums_cannot_hold_are_refused(price):
-    words = r"must be 0 or from 1e-50 to 1e\+50, but are not for 'b' \(.*\); count in another unit"
+    words = r"must be 0 or from 1e-50 to 1e\+50, but are not for 'b' \(.*\); use another unit"
     with pytest.raises(InvalidInputError, match=f"costs {words}"):
         FeatureCosts({"a": 1e-50, "b": price, "c": 1e50})
     with pytest.raises(InvalidInputError, match=f"prices {words}"):

@@ -62,7 +62,7 @@ def way_back(pruned):
     library = type(pruned.estimator_).__module__.partition(".")[0]
     if library == "sklearn":
         return pruned.to_sklearn()
-    with pytest.raises(UnsupportedModelError, match=f"its way back is to_{library}"):
+    with pytest.raises(UnsupportedModelError, match=f"convert it back with to_{library}"):
         pruned.to_sklearn()
     return pruned.forest_.to_lightgbm() if library == "lightgbm" else pruned.forest_.to_xgboost()
 

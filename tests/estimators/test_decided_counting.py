@@ -119,7 +119,7 @@ def test_budgets_at_both_ends():
 
 def test_few_rows_choose_nothing_but_keep_the_budget():
     few = (VAL[0][:15], VAL[1][:15])
-    with pytest.warns(BudgetWarning, match="usual ridge and no slack are taken"):
+    with pytest.warns(BudgetWarning, match="usual ridge and no slack"):
         model = fitted(val=few, budget=4.0, slack="auto", refit="auto")
     assert model.slack_ == 0.0
     check_budget(model, few[0], 4.0)

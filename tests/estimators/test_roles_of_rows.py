@@ -98,7 +98,7 @@ def test_rows_without_weight_are_no_rows():
 
 def test_few_validation_rows_choose_nothing():
     X, y = draw(40)
-    with pytest.warns(BudgetWarning, match="12 validation rows are too few to choose anything by"):
+    with pytest.warns(BudgetWarning, match="12 validation rows are too few to choose settings"):
         model = BudgetPruneClassifier(RandomForestClassifier(4), random_state=0).fit(X, y)
     assert np.isnan(model.tradeoff_.score).all()
     assert model.refit_ is None

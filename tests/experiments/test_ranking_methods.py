@@ -88,7 +88,7 @@ def test_documents_stop_when_their_score_is_known(zoo, rows, kind):
 
 def test_more_than_two_classes_are_refused():
     forest = Forest.from_model(RandomForestClassifier(2).fit(*load_iris(return_X_y=True)))
-    with pytest.raises(InvalidInputError, match="one class of two"):
+    with pytest.raises(InvalidInputError, match="a classifier with two classes"):
         score_forest(forest)
 
 

@@ -176,7 +176,7 @@ def test_the_command_prunes_a_file(model, data, tmp_path, capfd):
     file.write_text(json.dumps({"stumps": []}))
     check_refused(run(*words), r"m.stumps cannot be loaded \(TypeError")
     unregister_adapter("stumps")
-    check_refused(run(*words), r"m.stumps has an ending that says nothing .*\*\.skops, \*\.txt")
+    check_refused(run(*words), r"m.stumps has an unknown ending.*\*\.skops, \*\.txt")
 
 
 def test_without_registration_it_is_refused(model):

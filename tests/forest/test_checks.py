@@ -85,7 +85,7 @@ def test_the_forests_that_the_others_are_variations_of():
     ],
 )
 def test_arrays_that_would_lead_kernels_astray(change, message):
-    with pytest.raises(InvalidInputError, match=f"these arrays are no forest: .*({message})"):
+    with pytest.raises(InvalidInputError, match=f"these arrays are not a forest: .*({message})"):
         by_hand(**change)
 
 

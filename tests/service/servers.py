@@ -1,4 +1,4 @@
-"""A service in a process of its own, and ways to talk to it or to an app in this one."""
+"""A service in a separate process, and ways to talk to it or to an app in this one."""
 
 from __future__ import annotations
 

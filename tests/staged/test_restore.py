@@ -75,7 +75,7 @@ def drop(name):
     return edit
 
 
-STAGES = "these are no stages: "
+STAGES = "these are not valid stages: "
 HARM = {
     "header": [
         (lambda p: p.header.update(staged={}), "header must have best, objective"),
@@ -170,7 +170,7 @@ HARM = {
         (settings(divisor=2), "boosted, and not averaged"),
         (drop("forest.tree_round"), "boosted, and not averaged"),
         (settings(link="exp", loss=None), "link must be identity or softmax"),
-        (drop("forest.classes"), "no forest: without classes"),
+        (drop("forest.classes"), "not a forest: without classes"),
         (put("forest.tree_round", -1, 2**31 - 2), "tree_round is too large"),
     ],
     "sources": [

@@ -29,7 +29,7 @@ def first(fields):
 
 
 def child(code: str, *, cwd: Path, **environment: str) -> str:
-    """Run code in a process of its own, and return what it printed."""
+    """Run code in a separate process, and return what it printed."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     # A copy of the package in `cwd` is found first: `-c` puts that folder before all others.
     done = subprocess.run(

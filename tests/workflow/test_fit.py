@@ -125,14 +125,14 @@ def test_stages_and_notes_go_to_the_observer(files):
     ("how", "message"),
     [
         ({"target": None}, "say which column of the table is predicted"),
-        ({"target": "il"}, "the target 'il' is no column of the table; did you mean 'ill'"),
+        ({"target": "il"}, "the target 'il' is not a column of the table; did you mean 'ill'"),
         ({"costs": {"age": 1}}, "the price list has no cost for 2 of 3 columns: 'town', 'lab'"),
         ({"costs": {"age": 1, "town": 1, "lab": 1, "x": 1}}, "the price list has costs for columns that"),
         ({"budget": -1.0}, "--budget must be at least 0"),
         ({"budget": np.inf}, "--budget must be a number"),
         ({"model": "svm"}, "a model is one of staged, random-forest"),
-        ({"options": FitOptions(error_costs=3.0)}, "--error-cost: for staged models"),
-        ({"options": FitOptions(drop=["x"])}, "--drop 'x' is no column of the table"),
+        ({"options": FitOptions(error_costs=3.0)}, "--error-cost: only for staged models"),
+        ({"options": FitOptions(drop=["x"])}, "--drop 'x' is not a column of the table"),
         ({"options": FitOptions(slack=0.1)}, "add --decided"),
         ({"test": pd.DataFrame({"age": [1.0], "ill": ["yes"]})}, "the test table lacks 'town', 'lab'"),
         ({"table": pd.DataFrame({"age": [], "ill": []})}, "the table cannot be read: it has no rows"),
@@ -147,9 +147,7 @@ def test_invalid_arguments(files, how, message):
 
 def test_options_of_pruned_models_are_refused_for_staged_ones(files):
     options = FitOptions(n_trees=3, counting="decided", validation_fraction=0.2)
-    with pytest.raises(
-        InvalidInputError, match="--trees, --decided, --validation: for models that are pruned"
-    ):
+    with pytest.raises(InvalidInputError, match="--trees, --decided, --validation: only for pruned models"):
         fit_table(files / "data.csv", "ill", options=options)
 
 

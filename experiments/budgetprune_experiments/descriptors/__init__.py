@@ -1,1 +1,1 @@
-"""Descriptors of images in groups, each with a measured price, in the manner of Scene15."""
+"""Image descriptors in groups, each with a measured price, as a substitute for Scene15."""

@@ -18,7 +18,7 @@ def cell_means(maps: NDArray[Any], size: int) -> Floats:
 
 
 def cell_histograms(codes: NDArray[Any], n_codes: int, size: int, weight: Floats | None = None) -> Floats:
-    """How often each code is in each cell (or with what weight), per pixel of the cell; flat."""
+    """Frequency (or total weight) of each code in each cell, per pixel of the cell; flat."""
     height, width = codes.shape
     row, column = np.arange(height) // size, np.arange(width) // size
     cell = row[:, None] * (width // size) + column

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from budgetprune_experiments.descriptors.cells import Floats
 from budgetprune_experiments.descriptors.images import SIDE
 
-# In pixels. A digit of 8 x 8 has no shorter waves than two of its pixels, which are 16 once it is enlarged.
+# Wavelengths in pixels. The shortest wave of an 8 x 8 digit is two of its pixels, 16 pixels once enlarged.
 LENGTHS = (16, 20, 29, 50)
 WIDTHS = (6, 12)
 N_DIRECTIONS = 12

@@ -60,9 +60,9 @@ class GroupedDigits:
     folder : Path
         Where values, margins and prices are kept.
     quick : bool
-        A few images, and descriptors that take no time.
+        Use a few images, and only fast descriptors.
     jobs : int
-        Processes that compute.
+        Number of processes.
     """
 
     def __init__(self, folder: Path, *, quick: bool = False, jobs: int = 1) -> None:
@@ -136,7 +136,7 @@ def _kept(file: Path, make: Callable[[], Arrays]) -> Arrays:
 
 
 def accuracies(split: Split, n_descriptors: int) -> dict[str, Any]:
-    """Accuracy of each descriptor alone: share of rows whose largest margin is that of their class."""
+    """Accuracy of each descriptor alone: share of rows with the largest margin for their own class."""
     found = {}
     for role, rows in (("train", split.train), ("test", split.test)):
         classes = np.unique(split.train.y)

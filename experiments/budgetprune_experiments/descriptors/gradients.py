@@ -29,7 +29,7 @@ def coarse_hog(image: Floats) -> Floats:
 
 
 def fine_hog(image: Floats) -> Floats:
-    """The same in small cells, each normalised by several neighbourhoods."""
+    """Histograms of oriented gradients in small cells, each normalised by several neighbourhoods."""
     return np.asarray(hog(image, orientations=9, pixels_per_cell=(8, 8), cells_per_block=(2, 2)))
 
 

@@ -17,6 +17,7 @@ def load_large_digits(
     digits = load_digits(n_class=n_classes)
     small, labels = digits.images[:n_images] / 16, digits.target[:n_images].astype(np.int64)
     side = small.shape[1]
-    # Cubic splines are linear, and enlarge rows and columns alike: two products of matrices do it for all.
+    # Interpolation by cubic splines is linear, and the same for rows and columns: two matrix products
+    # enlarge all images.
     stretch = zoom(np.eye(side), (SIDE // side, 1), order=3, mode="nearest", grid_mode=True)
     return np.clip(stretch @ small @ stretch.T, 0, 1), labels  # splines overshoot a little at edges

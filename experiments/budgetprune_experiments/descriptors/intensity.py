@@ -13,13 +13,14 @@ PROFILE_STEP = 4
 def blocks(image: Floats) -> Floats:
     """Mean intensity of 4 x 4 blocks.
 
-    Finer ones would give back the 8 x 8 digit that everything here is computed from, for next to nothing.
+    Finer blocks would provide the original 8 x 8 digit, which all descriptors are computed from, at a very
+    low price.
     """
     return cell_means(image, 16)
 
 
 def histogram(image: Floats) -> Floats:
-    """How many pixels have each intensity."""
+    """Histogram of the intensities of all pixels."""
     return np.bincount(levels(image).ravel(), minlength=N_LEVELS) / image.size
 
 

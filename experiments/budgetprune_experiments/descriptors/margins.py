@@ -16,8 +16,8 @@ from sklearn.svm import LinearSVC
 from budgetprune.errors import InvalidInputError
 
 N_FOLDS = 5
-# Columns have variance 1, so a row's squared norm is about their number: C divided by that is as strict for
-# long descriptors as for short ones.
+# Columns have variance 1, so the squared norm of a row is about the number of columns. C is divided by that
+# number, so that the regularisation is equally strong for long and short descriptors.
 STRICTNESS = 4.0
 
 
@@ -47,7 +47,7 @@ def cross_fitted_margins(
     Parameters
     ----------
     train, y : training rows, all classes among them
-    others : rows that have no part in training
+    others : rows that are not used for training
     seed : divides the rows into folds
     model : classifier with a decision function, optional
         By default linear SVMs.

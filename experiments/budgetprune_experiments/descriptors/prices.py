@@ -26,7 +26,7 @@ class Price:
     microseconds : float
         Median over images; `lower` and `upper` are the quartiles.
     price : float
-        What it costs in units of the cheapest descriptor's median, to three digits.
+        Median in units of the cheapest descriptor's median, to three digits.
     """
 
     descriptor: str
@@ -41,8 +41,8 @@ def measure_prices(
 ) -> list[Price]:
     """Time each descriptor on each image, and divide by the cheapest median.
 
-    All descriptors of an image are timed one after the other, so that other load on the machine affects all
-    alike, and in random order, because the one before determines the state of the caches.
+    All descriptors of an image are timed one after the other, so that other load on the machine affects them
+    equally. The order is random, because each descriptor leaves another state of the caches.
     """
     random = np.random.default_rng(0)
     nanoseconds = np.empty((len(images), len(descriptors)))
@@ -68,7 +68,7 @@ def measure_prices(
 
 
 def kept_prices(file: Path, measure: Callable[[], list[Price]]) -> list[Price]:
-    """Read prices from a file, or measure and write them: a run that goes on needs the prices it had."""
+    """Read prices from a file, or measure and write them, so that a resumed run has the same prices."""
     if file.exists():
         return [Price(**entry) for entry in json.loads(file.read_bytes())]
     prices = measure()

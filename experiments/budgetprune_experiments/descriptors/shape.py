@@ -14,7 +14,7 @@ INK = 0.5
 
 
 def hu_moments(image: Floats) -> Floats:
-    """Hu's seven moments, which neither place, nor size, nor rotation change; on a logarithmic scale."""
+    """Hu's seven moments, invariant to position, size and rotation; on a logarithmic scale."""
     moments = moments_hu(moments_normalized(moments_central(image)))
     return np.asarray(np.sign(moments) * np.log1p(1e6 * np.abs(moments)), dtype=np.float64)
 

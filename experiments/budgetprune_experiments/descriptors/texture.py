@@ -19,7 +19,7 @@ def near_patterns(image: Floats) -> Floats:
 
 
 def far_patterns(image: Floats) -> Floats:
-    """The same of sixteen points further away."""
+    """Local binary patterns of sixteen points further away, in cells."""
     return _binary_patterns(image, n_neighbours=16, radius=3)
 
 
@@ -44,7 +44,7 @@ def _binary_patterns(image: Floats, n_neighbours: int, radius: int) -> Floats:
 
 @cache
 def gabor_filters() -> NDArray[np.complex128]:
-    """Fourier transforms of waves under bells an octave wide; no wave answers to plain brightness."""
+    """Fourier transforms of Gabor filters with a bandwidth of one octave and no response to constants."""
     y, x = np.mgrid[-SIDE // 2 : SIDE // 2, -SIDE // 2 : SIDE // 2]
     waves = []
     for frequency in (0.04, 0.08, 0.16):  # per pixel

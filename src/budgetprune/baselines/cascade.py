@@ -21,7 +21,7 @@ class Cascade(NestedEstimator):
     Sources are ordered, and models trained, as in `FeatureSubsets`. A row begins with the smallest subset. It
     stops at the first model whose margin (the logarithm of the ratio of the two largest probabilities) is
     large enough, and pays for the sources up to there. Thresholds are learnt on validation rows for many
-    prices of cost, by backward induction: from the last stage back, a row goes on if that is expected to
+    values of `lam`, by backward induction: from the last stage back, a row goes on if that is expected to
     save more loss than it costs.
 
     Parameters
@@ -32,7 +32,8 @@ class Cascade(NestedEstimator):
         Average cost of a prediction. The most accurate rules on validation rows whose cost there is within
         it are used. None, and no `lam`: the most accurate rules, at any cost.
     lam : float, optional
-        Price of cost: the rules with the least ``error rate + lam * cost`` on validation rows are used.
+        Error rate that a unit of cost is worth: the rules with the least ``error rate + lam * cost`` on
+        validation rows are used.
     num_leaves, n_estimators, learning_rate
         As in LightGBM.
     validation_fraction : float, default=0.3
@@ -59,9 +60,9 @@ class Cascade(NestedEstimator):
 
     Notes
     -----
-    Thresholds are learnt from models that saw no validation row. Then all models are trained again on all
-    rows, and the thresholds stay. Accuracies of rules are those on the rows that the thresholds were learnt
-    on, and so a little too high.
+    Thresholds are learnt with models that were not trained on validation rows. Then all models are trained
+    again on all rows, and the thresholds are kept. Accuracies of rules are measured on the rows that the
+    thresholds were learnt on, so they are a little too high.
 
     Needs the extra ``budgetprune[lightgbm]``.
     """
@@ -124,7 +125,7 @@ class Cascade(NestedEstimator):
         return self._with(budget=budget, lam=None)
 
     def with_lam(self, lam: float) -> Self:
-        """Return the fitted estimator for a price of cost, in place of any budget; nothing is trained.
+        """Return the fitted estimator for another `lam`, in place of any budget; nothing is trained.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ class CCP(GrownForest):
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         Costs of predictions; pruning ignores them. None means 1 per feature.
     random_state, n_jobs : optional
-        For the estimator, where it leaves them open.
+        For the estimator, if its own values are None.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ def cut_weakest_links(
 
     level = -np.inf
     while least[1] < np.inf:
-        # Rounding may make a link weaker than one cut before; no alpha separates the two.
+        # Due to rounding, a link may be weaker than the link that was cut before it. Both get the same alpha.
         level = max(level, least[1])
         h = by_origin[root + leftmost_winner(least, size)]
         for below in range(h, subtree_end[h - root]):

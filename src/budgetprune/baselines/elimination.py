@@ -37,7 +37,7 @@ class Needs:
         return np.asarray(self._by_column[columns].sum(axis=0) > 0)
 
     def paid(self, columns: Index) -> Index:
-        """Indices of these sources, without the free ones."""
+        """Indices of the sources that some of the columns need and that are not free."""
         return np.flatnonzero(self.acquired(columns) & (self._price > 0))
 
     def without(self, columns: Index, source: int) -> Index:

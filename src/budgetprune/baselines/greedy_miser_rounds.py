@@ -30,7 +30,7 @@ class BoostingProblem(NamedTuple):
     Attributes
     ----------
     loss : loss to minimise
-    target : number of each row's class, or for regression its target
+    target : class index of each row, or for regression its target
     base : the score of each output before the first tree
     classes : array, or None for regression
     """

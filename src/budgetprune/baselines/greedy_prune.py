@@ -88,7 +88,7 @@ class GreedyPrune(GrownForest):
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None means 1 per feature.
     random_state, n_jobs : optional
-        For the estimator, where it leaves them open.
+        For the estimator, if its own values are None.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class GreedyPrune(GrownForest):
             Training rows, used to grow the trees and count errors. (A frozen estimator has its errors.)
         sample_weight : array-like, optional
         X_cost : array-like, optional
-            Rows that count costs; by default the training rows.
+            Rows on which costs are measured; by default the training rows.
         """
         if self.max_steps is not None:
             whole_number("max_steps", self.max_steps, 0)

@@ -35,7 +35,7 @@ class Sample(NamedTuple):
     Attributes
     ----------
     rows : int32 array
-        Numbers of the rows, in order.
+        Indices of the rows, in order.
     label : int32 array of shape (n_rows,)
         Class of each row, for impurities; empty for squared loss.
     weighted_target : float64 array of shape (n_rows,)

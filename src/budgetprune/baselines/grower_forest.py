@@ -55,7 +55,7 @@ def find_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
 
 
 def find_several_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the same, or raise if there are fewer than two classes."""
+    """Return the sorted classes and the class index of each row; raise if there is only one class."""
     classes, label = find_classes(y)
     if classes.size < 2:
         raise InvalidInputError(f"y has one class only, {classes[0].item()!r}; there must be at least two.")

@@ -45,7 +45,7 @@ class PlainForest(GrownForest):
     costs : FeatureCosts, or anything that `FeatureCosts.of` takes
         None means 1 per feature.
     random_state, n_jobs : optional
-        For the estimator, where it leaves them open.
+        For the estimator, if its own values are None.
 
     Attributes
     ----------

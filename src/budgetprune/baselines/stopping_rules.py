@@ -19,7 +19,7 @@ VALUES_AT_A_TIME = 5_000_000
 
 @dataclass(frozen=True, eq=False)
 class StoppingRules:
-    """Rules for several prices of cost, the smallest price last.
+    """Stopping rules for several values of lam, the smallest last.
 
     Attributes
     ----------

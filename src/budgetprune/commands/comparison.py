@@ -59,7 +59,7 @@ def _remarks(model: BudgetModel) -> list[str]:
         "each row stops once its answer is certain.",
     ]
     if about.compared is not None and about.compared.rows == "validation":
-        lines.append("Validation rows made choices too: give rows of their own (--test) for a last word.")
+        lines.append("The model was chosen on the validation rows: for an unbiased comparison, add --test.")
     return lines
 
 

@@ -36,7 +36,7 @@ def parse_error_costs(values: Sequence[str] | None) -> ErrorCosts | None:
                 f"--error-cost {value}: must be NUMBER or CLASS=NUMBER, with a number of at least 0."
             )
         if name in by_class or (not equals and others is not None):
-            raise InvalidInputError(f"--error-cost {value}: there is another price for the same errors.")
+            raise InvalidInputError(f"--error-cost {value}: the same errors have two costs; leave one out.")
         if equals:
             by_class[name] = price
         else:

@@ -55,8 +55,8 @@ def inspect(arguments: InspectArguments) -> None:
     elif is_compared:
         console.show(compared_table(model))
     n_others = model.predictor.forest.n_features - len(features)
-    title = f"Features that are asked for: {len(features)}; never needed: {n_others}"
-    console.show(as_table(columns, title) if features else "Nothing is ever asked for.")
+    title = f"Features that the model uses: {len(features)}; never needed: {n_others}"
+    console.show(as_table(columns, title) if features else "The model uses no features.")
     console.result(result)
 
 

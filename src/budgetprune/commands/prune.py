@@ -57,7 +57,7 @@ class PruneArguments:
 def prune(arguments: PruneArguments) -> None:
     """Prune a fitted model to the best one within a budget.
 
-    The rows of --data measure costs and select the model, so they should not be its training rows. Columns
+    Costs are measured on the rows of --data, which also select the model. Do not use training rows. Columns
     are matched to the training columns by name, or by position if the model has no feature names.
 
     Example: budgetprune prune forest.skops --data held_out.csv --target ill --costs costs.csv --budget 10

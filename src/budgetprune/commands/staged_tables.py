@@ -33,7 +33,7 @@ def show_fitted_staged(console: Console, model: BudgetModel, out: Path, *, has_e
     if about.compared is not None:
         console.show(compared_table(model))
     else:
-        console.show("Give rows of their own (--test) for a comparison with a plain model on all columns.")
+        console.show("Add test rows (--test) for a comparison with a plain model on all columns.")
     console.show(
         f"Other budgets need no training: budgetprune rebudget {out} --budget ... --out ...",
         f"Written: {out}",

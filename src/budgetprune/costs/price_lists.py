@@ -156,7 +156,7 @@ def checked_prices(entries: Iterable[tuple[str, Any]], what: str) -> list[float]
         elif not is_price(price):
             extreme.append(f"{shown} ({price:g})")
     refuse(bad, f"{what} must be finite numbers of at least 0, but are not for")
-    refuse(extreme, f"{what} must be 0 or {PRICE_RANGE}, but are not for", "; count in another unit")
+    refuse(extreme, f"{what} must be 0 or {PRICE_RANGE}, but are not for", "; use another unit")
     return prices
 
 

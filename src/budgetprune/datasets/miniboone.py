@@ -15,7 +15,7 @@ from budgetprune.errors import DatasetError
 
 _OPENML_ID = 41150  # version 1 of "MiniBooNE", complete
 _N_SIGNAL, _N_BACKGROUND = 36_499, 93_565
-# Of the signal rows in float32, sorted by their bytes: OpenML may list them in any order.
+# SHA-256 of the signal rows in float32, sorted by their bytes, because OpenML may list them in any order.
 _SIGNAL_DIGEST = "a9cac5d770078c0a7cf4c473a4ac6389d8a45b6af9245055a2f568ce50736daa"
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn citizens: an ensemble and a price list in, a model within budget out."""
+"""Estimators for scikit-learn that prune an ensemble for a budget."""
 
 from budgetprune.estimators.classifier import BudgetPruneClassifier
 from budgetprune.estimators.regressor import BudgetPruneRegressor

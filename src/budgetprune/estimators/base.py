@@ -121,7 +121,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         model = self._default_estimator() if self.estimator is None else self.estimator
         if isinstance(model, FrozenEstimator):
             model = model.estimator
-        # A Booster of another library has none, and a class is refused elsewhere.
+        # A Booster of another library has no tags. A class instead of an instance is refused later.
         if hasattr(model, "__sklearn_tags__") and not isinstance(model, type):
             inner = get_tags(model).input_tags
             tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
@@ -151,7 +151,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             the frozen estimator was trained on.
         sample_weight : array-like, optional
         X_val, y_val, sample_weight_val : array-like, optional
-            Validation rows: they count costs and make choices.
+            Validation rows, to measure costs and to make choices.
         qid, qid_val : array-like, optional
             The query that each row belongs to, for a scorer of `budgetprune.ranking`; queries are never
             divided.
@@ -186,7 +186,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         Parameters
         ----------
         budget : float
-            Average cost per prediction, of the kind that counts (`counting`). The slack stays as it is.
+            Average cost per prediction, full or decided as given by `counting`. The slack stays as it is.
         X, y, sample_weight : array-like, optional
             Rows to refit the leaves on and to count decided costs. Needed only after the estimator was
             pickled (pickles hold no rows), and only if leaves are refitted or decided costs count.
@@ -196,7 +196,8 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             raise InvalidInputError("with_budget needs a number: the average cost of a prediction.")
         if not self.path_.complete:
             raise InvalidInputError(
-                f"solver={self.solver!r} knows one point of the path only; fit with 'parametric' for others."
+                f"solver={self.solver!r} computes one point of the path only; fit with 'parametric' to get "
+                "others."
             )
         other: Self = copy.copy(self).set_params(budget=budget, lam=None)
         check_parameters(other)
@@ -332,7 +333,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         if self.threshold is not None:
             raise UnsupportedModelError(
-                "no forest of scikit-learn knows a threshold; write FixedThresholdClassifier(FrozenEstimator("
+                "forests of scikit-learn have no threshold; write FixedThresholdClassifier(FrozenEstimator("
                 f"model.forest_.to_sklearn()), threshold={self.threshold!r}) of sklearn.model_selection."
             )
         return self.forest_.to_sklearn()

@@ -18,8 +18,9 @@ costs : FeatureCosts, or anything that it takes, default=None
     Costs of the features: one number per feature, a mapping by feature name, a table, or groups. None means
     1 per feature.
 budget : float, default=None
-    Largest average cost of a prediction, counted on validation rows as `counting` says. At most one of
-    `budget` and `lam` is given; if neither is, the point of the path with the best validation score is taken.
+    Largest average cost of a prediction, measured on validation rows; `counting` defines the cost. At most
+    one of `budget` and `lam` is given. Without both, the point of the path with the best validation score is
+    used.
 lam : float, default=None
     Price of a unit of cost, in units of error.
 error : {{"auto", "in-bag", "out-of-bag", "held-out", "pooled"}}, default="auto"
@@ -34,10 +35,10 @@ refit : {refits}, default="auto"
 ridge : float or "auto", default="auto"
     Strength of the penalty on the change of leaf values, in units of rows.
 counting : {{"full", "decided"}}, default="full"
-    Costs that count, in `budget` and everywhere else. ``"full"``: every source on a row's paths through all
-    trees, as a batch needs them. ``"decided"``: only the sources that `predictor` acquires, one after the
-    other, until the prediction is certain. The path is the same, because only full costs can be minimised
-    exactly; but the same budget of decided cost buys a larger model.
+    Definition of the cost, for `budget` and all results. ``"full"``: price of every source on a row's paths
+    through all trees, as a batch needs them. ``"decided"``: price of the sources that `predictor` acquires,
+    one after the other, until the prediction is certain. The path is the same, because only full costs can
+    be minimised exactly; but with decided costs, the same budget allows a larger model.
 slack : float in [0, 0.5) or "auto", default=0.0
     With ``counting="decided"``: how early predictions stop before they are certain, see `BudgetPredictor`.
     Some predictions change, and a larger model fits into the budget. ``"auto"`` takes the slack with the
@@ -50,10 +51,10 @@ scoring : str, callable or None, default=None
 solver : {{"parametric", "primal-dual", "lp"}}, default="parametric"
     Method that finds the prunings. All but the first need a `lam`, and compute no other point of the path.
 random_state : int, RandomState instance or None, default=None
-    Random seed for dividing the rows, and for the ensemble if it has none of its own.
+    Random seed for dividing the rows, and for the ensemble if its own `random_state` is None.
 n_jobs : int, default=None
-    Number of threads; passed on to the ensemble if it has no number of its own. If neither has one, LightGBM
-    trains with the physical cores, and with fewer on small data.
+    Number of threads; passed on to the ensemble if its own `n_jobs` is None. If both are None, LightGBM is
+    trained with one thread per physical core, and with fewer on small data.
 verbose : int, default=0
     Whether to show progress.
 """
@@ -92,10 +93,10 @@ feature_names_in_ : array of shape (n_features_in_,)
 _NOTES = """
 The roles of the rows are separate, so that no score is too optimistic:
 
-- training rows grow the trees;
-- validation rows count costs, and make all choices by cross-fitting: each half of them scores the prunings
-  that the other half has made;
-- both together refit the leaves, once everything is chosen.
+- the trees are trained on training rows;
+- costs are measured on validation rows, and all choices are made on them by cross-fitting: each half
+  evaluates the prunings that were built with the other half;
+- the leaves are refitted on both together, after all choices.
 
 If the estimator is frozen, the rows given to `fit` are validation rows; if `X_val` is given too, they are
 those that the estimator was trained on.

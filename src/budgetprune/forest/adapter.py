@@ -21,7 +21,7 @@ Importer = Callable[[Any], "Forest"]
 class Reader(Protocol):
     """Module that loads a library's model files.
 
-    It is first run in a process of its own with limited time and memory. That process starts from the
+    It is first run in a separate process with limited time and memory. That process starts from the
     module's file and imports nothing of budgetprune, so the module must not do so either.
     """
 

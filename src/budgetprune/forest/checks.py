@@ -250,7 +250,7 @@ def _is_within(array: NDArray[Any], least: float, most: float) -> bool:
 
 def _require(condition: bool, what: str) -> None:
     if not condition:
-        raise NotAForestError(f"these arrays are no forest: {what}.")
+        raise NotAForestError(f"these arrays are not a forest: {what}.")
 
 
 def _require_nodes(forest: Forest, is_fine: NDArray[np.bool_], what: str) -> None:
@@ -261,4 +261,4 @@ def _require_nodes(forest: Forest, is_fine: NDArray[np.bool_], what: str) -> Non
         h = int(np.argmin(is_fine.reshape(len(is_fine), -1).all(axis=1)))
         tree = int(np.searchsorted(forest.tree_start, h, side="right")) - 1
         what += f" (wrong at node {h}, in tree {tree})"
-    raise NotAForestError(f"these arrays are no forest: {what}.")
+    raise NotAForestError(f"these arrays are not a forest: {what}.")

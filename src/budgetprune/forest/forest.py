@@ -47,7 +47,7 @@ class Forest(LibraryConversion):
     missing_left : bool array of shape (n_nodes,)
         Whether a missing value goes left.
     category_set : int32 array of shape (n_nodes,)
-        Number of the set of categories that go left, -1 for a threshold split.
+        Index of the set of categories that go left, -1 for a threshold split.
     category_start : int64 array of shape (n_sets + 1,)
     category_bits : uint32 array
         The sets: category `c` is bit `c % 32` of word `category_start[s] + c // 32`.
@@ -56,7 +56,7 @@ class Forest(LibraryConversion):
     weight : float64 array of shape (n_nodes,)
         Training weight that reached the node.
     class_weight : float64 array of shape (n_nodes, n_classes), or None if unknown
-        The same, by class.
+        Training weight of each class that reached the node.
     variance : float64 array of shape (n_nodes,), or None if unknown
         Weighted variance of the training targets that reached the node, around the node's value.
     tree_output : int32 array of shape (n_trees,)
@@ -78,7 +78,7 @@ class Forest(LibraryConversion):
     origin : the fitted model, or None
         Needed to convert back and to redraw the bootstrap samples.
     origin_node : int32 array of shape (n_nodes,)
-        Number of the node in its tree of the origin.
+        Index of the node in its tree of the origin.
     loss : {"squared", "logistic", "softmax", "poisson", "gamma"}, or None
         Training loss of a boosted ensemble, as a function of the scores; None for averaged trees and for
         unsupported losses.
@@ -197,7 +197,7 @@ class Forest(LibraryConversion):
 
     @cached_property
     def tree_of_node(self) -> NDArray[np.int32]:
-        """Number of the tree each node belongs to."""
+        """Index of the tree that each node belongs to."""
         return frozen(np.repeat(np.arange(self.n_trees, dtype=np.int32), np.diff(self.tree_start)))
 
     @cached_property

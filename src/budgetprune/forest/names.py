@@ -15,6 +15,6 @@ def are_stored_names(stored: tuple[str, ...], names: tuple[str, ...]) -> bool:
 
 
 def original_names(stored: tuple[str, ...], columns: Sequence[str]) -> tuple[str, ...]:
-    """Replace stored names by the columns that they stand for; names of no column stay."""
+    """Replace stored names by the columns that they stand for; names that match no column are unchanged."""
     of_stored = {adapter.stored_name(column): column for adapter in ADAPTERS for column in columns}
     return tuple(name if name in columns else of_stored.get(name, name) for name in stored)

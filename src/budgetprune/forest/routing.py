@@ -100,7 +100,8 @@ def partition_at_threshold(
     for q in range(rows.size):
         i = rows[q]
         is_left = is_below(column[i], threshold, missing_left)
-        # Written to both sides, kept on one: no branch to mispredict. About 7 x faster on random columns.
+        # Each row is written to both sides, but only one counter advances. So there is no branch that the
+        # processor could mispredict. About 7 x faster on random columns.
         rows[n_left] = went_right[n_right] = i
         n_left += is_left
         n_right += not is_left

@@ -22,7 +22,7 @@ def in_preorder(
     Parameters
     ----------
     tree_start : offsets of each tree's nodes; a tree's root is its first node
-    left, right : numbers of the children within their tree, -1 at leaves
+    left, right : indices of the children within their tree, -1 at leaves
 
     Returns
     -------
@@ -61,7 +61,7 @@ def _check_children(tree_start: NDArray[np.int64], left: NDArray[np.int64], righ
     n_siblings = np.repeat(size, size)
     for side, child in (("left", left), ("right", right)):
         is_fine = (child == -1) | ((child > 0) & (child < n_siblings))
-        check_nodes(tree_start, is_fine, f"has the {side} child {{}}, which is no node below it", child)
+        check_nodes(tree_start, is_fine, f"has the {side} child {{}}, which is not a node below it", child)
     check_nodes(tree_start, (left < 0) == (right < 0), "has one child only")
 
 
@@ -120,7 +120,7 @@ def links_in_preorder(
         parent, left, right = (np.full(n_nodes, -1, dtype=np.int32) for _ in range(3))
         if link(tree_start, is_split, parent, left, right):
             return parent, left, right
-    raise InvalidInputError("these arrays are no forest: their nodes make no trees in pre-order.")
+    raise InvalidInputError("these arrays are not a forest: their nodes make no trees in pre-order.")
 
 
 @njit(cache=True)

@@ -182,7 +182,7 @@ class PruningPath:
         return int(useful[-1]) if useful.size else None
 
     def at(self, *, lam: float | None = None, budget: float | None = None) -> Pruning:
-        """Return the best pruning for a price of cost, or for a budget.
+        """Return the best pruning for a `lam`, or for a budget.
 
         Parameters
         ----------

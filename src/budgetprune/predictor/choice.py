@@ -20,7 +20,7 @@ def choose(sources: Sources, cost_limit: float, state: State) -> tuple[int, bool
 
     Returns
     -------
-    source : number of the next source, -1 if there is none
+    source : index of the next source, -1 if there is none
     too_expensive : whether a larger cost limit would allow one
     """
     if sources.is_shared:
@@ -49,10 +49,10 @@ def is_better(gain: float, price: float, best_gain: float, best_price: float) ->
 
 @njit(cache=True)
 def choose_together(sources: Sources, cost_limit: float, state: State) -> tuple[int, bool]:
-    """Choose the next source where features share sources, or miss several.
+    """Choose the next source if features share sources, or if a feature lacks several sources.
 
-    For each feature, the total price of its missing sources is compared with the total need that they cover.
-    Of these sources, the one that most features need comes first.
+    For each feature, the total price of its missing sources is compared with the total need of the features
+    that they make available. Of the best feature's missing sources, the one that most features need is first.
     """
     price, needs, needs_start, gives_start = (
         sources.price,

@@ -144,7 +144,7 @@ class Example:
     # --- Output ---------------------------------------------------------------------------------------------
 
     def next_source(self) -> int | None:
-        """Return the number of the source to request next, if any."""
+        """Return the index of the source to request next, if any."""
         source = int(self._result().source)
         return source if source >= 0 else None
 

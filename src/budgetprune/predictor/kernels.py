@@ -23,7 +23,7 @@ NO_LABEL = -1
 
 @njit(cache=True)
 def certain_label(rule: StoppingRule, total: NDArray[np.int64], scale: float) -> int:
-    """Return the number of the label that is certain, else -1; 0 for a target within the tolerance."""
+    """Return the index of the label that is certain, else -1; 0 for a target within the tolerance."""
     if rule.kind == CUT:
         if total[0, 0] > rule.high * scale:
             return 1
@@ -66,7 +66,7 @@ def decide_or_choose(
 
     Returns
     -------
-    label : number of the label if it is certain, else -1
+    label : index of the label if it is certain, else -1
     why : WAITING, or the reason to stop
     source : the next source, -1 if it stops
     """

@@ -54,7 +54,7 @@ class SourceIndex:
         return tuple(names)
 
     def source(self, name: Any) -> int:
-        """Return the number of a source, by its name."""
+        """Return the index of a source, given its name."""
         try:
             return self._number[name]
         except (KeyError, TypeError):

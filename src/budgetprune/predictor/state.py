@@ -168,9 +168,9 @@ def advance(
     Parameters
     ----------
     due : marks of features that have become known; a tree with none of them in its window is unchanged
-    rule : defines the look-ahead and the needs of a tree: the feature that it waits for, once (BY_WAITING) or
-        times the tree's range (BY_RANGE); or all features in the window, weighted by the probability of
-        reaching them, times the range (BY_LOOK_AHEAD)
+    rule : defines the look-ahead, and how much a tree needs each feature. BY_WAITING: 1 for the feature that
+        the tree waits for. BY_RANGE: the width of the tree's bounds, for the same feature. BY_LOOK_AHEAD:
+        that width times the probability of reaching the feature, for each feature in the window
     slack : share of a tree's range that is removed at both ends
     """
     # Local names: numba would count references in the loop for arrays read from a tuple there.
@@ -182,7 +182,7 @@ def advance(
     for t in range(node.size):
         if not marks[t] & due:
             continue
-        # A tree adds to all directions, or to one of them.
+        # The values of a tree are added to the sums of all directions, or of only one.
         first, n_fed = (0, bounds.shape[2]) if direction[t] < 0 else (direction[t], 1)
         for d in range(n_fed):
             total[0, first + d] -= bounds[t, 0, d]

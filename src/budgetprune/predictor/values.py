@@ -86,7 +86,7 @@ class Values:
         return read
 
     def _category(self, k: int, value: Any) -> float:
-        """Return the number of a category; unknown categories of an accepted type count as missing."""
+        """Return the code of a category; unknown categories of an accepted type count as missing."""
         number = self._number[k]
         assert number is not None
         try:

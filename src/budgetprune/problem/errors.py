@@ -24,13 +24,15 @@ class NodeErrors(NamedTuple):
 
     Attributes
     ----------
-    lost, lost_gain : float64 arrays of shape (n_nodes,)
-        Lost weight, exact for misclassification if weights are integers; that of a split minus that of its
-        children.
+    lost : float64 array of shape (n_nodes,)
+        Weighted loss of the rows at each node, if the node is a leaf. Exact for misclassification if weights
+        are integers.
+    lost_gain : float64 array of shape (n_nodes,)
+        Decrease of the loss by each split: loss of the node minus losses of its children.
     counted : float64 array of shape (n_trees,)
-        Weight on which it is measured.
+        Total weight of the rows that the losses of each tree are measured on.
     denominator : float64 array of shape (n_trees,)
-        Lost weight, divided by this, adds up over trees to the error of the forest.
+        Losses are divided by this, so that they add up over trees to the error of the forest.
     """
 
     lost: NDArray[np.float64]
@@ -49,7 +51,8 @@ def node_errors(forest: Forest, estimate: ErrorEstimate, loss: NodeLoss, data: E
     empty = np.flatnonzero(counted == 0)
     if empty.size:
         raise InvalidInputError(
-            f"tree {empty[0]} has no counted weight ({empty.size} such tree(s)): {estimate.no_weight}."
+            f"tree {empty[0]} has no rows of positive weight to measure its errors on "
+            f"({empty.size} such tree(s)): {estimate.no_weight}."
         )
     split = np.flatnonzero(forest.is_split)
     saved = np.zeros_like(lost)

@@ -62,12 +62,13 @@ class ErrorEstimate(ABC):
     needs : tuple of str
         Arguments of `PruningProblem` that must be given: any of "y_cost", "X_train" and "y_train".
     no_weight : str
-        Reason why a tree may have no counted weight and what to do, for the message.
+        Part of an error message: why a tree may have no rows of positive weight to measure its errors on,
+        and what to do.
     """
 
     name: str
     needs: tuple[str, ...] = ()
-    no_weight: str = "all rows that count have weight 0"
+    no_weight: str = "all rows that its errors are measured on have weight 0"
 
     @property
     def uses_cost_labels(self) -> bool:
@@ -88,7 +89,7 @@ class ErrorEstimate(ABC):
 
     @abstractmethod
     def statistics(self, forest: Forest, data: ErrorRows) -> Sequence[NodeStatistics]:
-        """Statistics of the rows that count at each node of averaged trees.
+        """Statistics, at each node of averaged trees, of the rows that errors are measured on.
 
         Returns
         -------
@@ -104,7 +105,7 @@ class ErrorEstimate(ABC):
         )
 
     def gains(self, forest: Forest, data: ErrorRows) -> Sequence[SplitGains]:
-        """Gains of the splits of boosted trees on the rows that count; several are added."""
+        """Gains of the splits of boosted trees on these rows; several items are added up."""
         raise NotImplementedError
 
 

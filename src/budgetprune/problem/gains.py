@@ -35,7 +35,7 @@ def measured_gains(
         Boosted, with a supported loss.
     rows : RoutedRows
     target : array of shape (n_rows,)
-        Number of each row's class, or for regression its target.
+        Class index of each row, or for regression its target.
     weight : float64 array of shape (n_rows,)
     """
     return split_gains(forest, newton_sums(forest, rows, target, weight))

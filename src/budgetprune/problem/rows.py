@@ -89,7 +89,8 @@ def partition_node(rows: NDArray[np.int32], is_left: NDArray[np.bool_], went_rig
     """
     n_left = n_right = 0
     for q in range(rows.size):
-        # Written to both sides, kept on one: no branch to mispredict.
+        # Each row is written to both sides, but only one counter advances. So there is no branch that the
+        # processor could mispredict.
         rows[n_left] = went_right[n_right] = rows[q]
         n_left += is_left[q]
         n_right += not is_left[q]

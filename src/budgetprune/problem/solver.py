@@ -56,7 +56,7 @@ def has_path(name: str) -> bool:
 
 
 def find_path_solver(name: str) -> PathSolver:
-    """Return the solver called `name`, or raise InvalidInputError if it solves for one `lam` at a time."""
+    """Return the solver called `name`; raise InvalidInputError if it cannot compute paths."""
     solver = find_solver(name)
     if not isinstance(solver, PathSolver):
         raise InvalidInputError(
@@ -67,7 +67,7 @@ def find_path_solver(name: str) -> PathSolver:
 
 
 def path_options(solver: PathSolver, **options: Any) -> dict[str, Any]:
-    """Those of the options that the solver says it takes."""
+    """Return the options that the solver declares in its `path_options`."""
     taken = getattr(solver, "path_options", ())
     return {name: value for name, value in options.items() if name in taken}
 

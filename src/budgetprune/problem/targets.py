@@ -33,7 +33,7 @@ class Labels(NamedTuple):
 
 
 def as_targets(forest: Forest, y: Any, n_rows: int, name: str) -> NDArray[Any]:
-    """Return the number of each row's class, or for regression its target."""
+    """Return the class index of each row, or for regression its target."""
     if forest.classes is None:
         return as_numbers(y, n_rows, name)
     labels = one_per_row(y, n_rows, name)

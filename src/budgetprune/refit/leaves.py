@@ -23,7 +23,7 @@ class Leaves:
     node : int array of shape (n_leaves,)
         The leaves, in the order of the forest's nodes.
     stop : int32 array of shape (n_trees, n_rows)
-        Number of the leaf where each row stops in each tree.
+        Index in `node` of the leaf where each row stops in each tree.
     start : int array of shape (n_trees + 1,)
         Offsets of each tree's leaves.
     value : float64 array of shape (n_leaves, n_values)
@@ -57,21 +57,21 @@ class Leaves:
         return int(self.stop.shape[1])
 
     def add_scores(self, contribution: Array, scores: Array) -> None:
-        """Add the contributions of its leaves to the scores of each row (Z x)."""
+        """Add to each row's scores the contributions of the leaves that the row reaches (Z x)."""
         add_scores(self.stop, contribution, self.forest.tree_output, scores, get_num_threads())
 
     def add_sums(self, amount: Array, sums: Array) -> None:
-        """Add the amounts of its rows to the sums of each leaf (Z' r)."""
+        """Add to each leaf's sums the amounts of the rows that reach the leaf (Z' r)."""
         add_sums(self.stop, amount, self.forest.tree_output, sums)
 
     def scores(self, contribution: Array) -> Array:
-        """Z x, of shape (n_rows, n_outputs)."""
+        """Sum the contributions of leaves for each row (Z x); of shape (n_rows, n_outputs)."""
         scores = np.zeros_like(self.score)
         self.add_scores(contribution, scores)
         return scores
 
     def sums(self, amount: Array) -> Array:
-        """Z' r, of shape (n_leaves, n_values)."""
+        """Sum the amounts of rows for each leaf (Z' r); of shape (n_leaves, n_values)."""
         sums = np.zeros_like(self.value)
         self.add_sums(amount, sums)
         return sums

@@ -26,7 +26,7 @@ class Sample:
     stop : int32 array of shape (n_trees, n_rows)
         The leaf where each row stops in each unpruned tree.
     target : array of shape (n_rows,)
-        Number of the class, or the target.
+        Class index of each row, or its target.
     weight : float64 array of shape (n_rows,)
         Sample weight times class weight.
     """

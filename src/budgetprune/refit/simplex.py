@@ -92,8 +92,8 @@ def rows_by_leaf(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Sort the rows by the leaf where they stop, in each tree.
 
-    Those at leaf `l` of tree `t` are ``order[t, row_start[l + t]:row_start[l + t + 1]]``: each tree has one
-    offset more than it has leaves.
+    The rows at leaf `l` of tree `t` are ``order[t, row_start[l + t]:row_start[l + t + 1]]``: each tree has
+    one offset more than it has leaves.
     """
     n_trees, n_rows = stop.shape
     order = np.empty(stop.shape, dtype=np.int32)

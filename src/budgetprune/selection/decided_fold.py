@@ -30,9 +30,10 @@ MULTIPLES = np.geomspace(1.0, 4.0, 29)
 
 
 class DecidedFold(Fold):
-    """Fold that compares prunings at equal decided cost, counted on the half of V that scores.
+    """Fold that compares prunings at equal decided cost, measured on the scoring half of V.
 
-    The other half cannot count it. Leaves are refitted on its labels, so its rows are decided too early.
+    It cannot be measured on the other half: leaves are refitted on the labels of that half, so its rows would
+    be decided too early.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ REDUCTION = 0.005
 
 @dataclass(frozen=True, eq=False)
 class FinalModel:
-    """A point of the path, the refit of its leaves (if any), and its cost of the kind that counts."""
+    """A point of the path, the refit of its leaves (if any), and its full or decided cost."""
 
     pruning: Pruning
     refit: Refit | None

@@ -33,10 +33,10 @@ class TrialResult(NamedTuple):
 
 
 class Fold:
-    """One fold of V: one half makes prunings and refits leaves (together with T), the other half scores them.
+    """One fold of V: prunings and refits are built with one half (and T), and evaluated on the other half.
 
-    If errors are measured on T alone, no label of V has a part in a pruning, and all rows of V can count its
-    costs. Then both folds, and the final model, use the same path.
+    If errors are measured on T alone, prunings do not depend on labels of V, so their costs are measured on
+    all rows of V. Then both folds, and the final model, use the same path.
     """
 
     def __init__(self, context: FitContext, fitting_rows: Index, scoring_rows: Index) -> None:

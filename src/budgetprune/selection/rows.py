@@ -1,10 +1,10 @@
 """Rows and their roles during selection.
 
 ========  ==================================================================================================
-T         training rows grow the trees
-V         validation rows count costs, and make choices by cross-fitting: each half scores the prunings and
-          refits that the other half (and T) has made
-T and V   refit the leaves once everything is chosen
+T         training rows: the trees are trained on them
+V         validation rows: costs are measured on them, and choices are made by cross-fitting: each half
+          evaluates the prunings and refits that were built with the other half (and T)
+T and V   leaves are refitted on both, after all choices
 ========  ==================================================================================================
 """
 

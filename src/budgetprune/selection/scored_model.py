@@ -16,8 +16,8 @@ from budgetprune.selection.options import SelectionOptions
 from budgetprune.selection.pruned_model import PrunedClassifier, PrunedModel, PrunedRegressor
 
 NO_PROBABILITIES = (
-    "with slack, predictions stop before probabilities are known, so nothing can be chosen by them: use a "
-    "scoring of labels, slack=0, or counting='full'."
+    "with slack, predictions stop before probabilities are known, so a scoring of probabilities is "
+    "impossible: use a scoring of labels, slack=0, or counting='full'."
 )
 
 

@@ -25,7 +25,8 @@ from budgetprune.selection.tradeoff import TradeOff, trade_off
 
 # With fewer validation rows, scores of halves are too noisy to compare candidates.
 MIN_ROWS = 20
-# Rows that are simulated for an average decided cost within one or two percent; the final count uses all.
+# Number of rows that are enough to estimate an average decided cost within one or two percent. The cost of
+# the final model is measured on all rows.
 TRIAL_ROWS = 1000
 # Shares of the whole cost at which candidates are compared if no budget is given.
 SHARES = (0.2, 0.4, 0.7)
@@ -99,12 +100,12 @@ def _folds(
 
 
 def _draw_trial_rows(n_rows: int, random: np.random.RandomState) -> Index:
-    """Indices of rows that are enough for an average cost."""
+    """Draw the indices of enough rows to estimate an average cost."""
     return np.arange(n_rows) if n_rows <= TRIAL_ROWS else np.sort(random.permutation(n_rows)[:TRIAL_ROWS])
 
 
 def _cost_at(lam: float, path: PruningPath, counting: DecidedCounting | None, slack: float) -> float:
-    """Cost of the point of a path for a lam, of the kind that counts."""
+    """Cost of the point of a path for a lam: full cost, or decided cost with `counting`."""
     if counting is None:
         return path.at(lam=lam).cost
     point = int(np.searchsorted(path.lam, lam, side="right")) - 1
@@ -112,7 +113,7 @@ def _cost_at(lam: float, path: PruningPath, counting: DecidedCounting | None, sl
 
 
 def _final_path(context: FitContext, measure: Measure) -> PruningPath:
-    """All points, or one point if the solver computes no paths."""
+    """Compute all points, or only the one for `lam` if the solver computes no paths."""
     options = context.options
     if context.has_path:
         return context.path(measure, options.verbose)
@@ -124,7 +125,7 @@ def _final_path(context: FitContext, measure: Measure) -> PruningPath:
 
 
 def _trial_budgets(context: FitContext) -> list[float]:
-    """Costs at which candidates are compared, of the kind that counts."""
+    """Costs at which candidates are compared: the budget, or shares of the cost of the full forest."""
     budget = context.options.budget
     if budget is not None and np.isfinite(budget):
         return [budget]
@@ -136,9 +137,9 @@ def _trial_budgets(context: FitContext) -> list[float]:
 def _warn_of_few_rows(context: FitContext) -> None:
     if context.options.leaves_choices:
         warnings.warn(
-            f"{len(context.val)} validation rows are too few to choose anything by (at least {MIN_ROWS} "
-            "different ones, or two queries, are needed): of what was left open, the first error estimate, "
-            "no refit, the usual ridge and no slack are taken, and no scores are known.",
+            f"{len(context.val)} validation rows are too few to choose settings (at least {MIN_ROWS} "
+            "different rows, or two queries, are needed). Automatic settings have their defaults: the first "
+            "error estimate, no refit, the usual ridge and no slack. Scores are unknown. Pass more rows.",
             BudgetWarning,
             stacklevel=4,
         )

@@ -34,14 +34,14 @@ class TradeOff:
     lam, full_cost : float64 arrays of shape (n_points,)
         Of the points of `path_`.
     cost : float64 array of shape (n_points,)
-        The cost that counts. With ``counting="full"`` it is the full cost. With ``counting="decided"`` it is
-        the cost of predictions that stop early: simulated at a few of the points, with refitted leaves if
-        those of the estimator are refitted, and interpolated between them.
+        Full cost, or with ``counting="decided"`` the cost of predictions that stop early: simulated at a few
+        of the points, with refitted leaves if those of the estimator are refitted, and interpolated between
+        them.
     score : float64 array of shape (n_points,)
-        Cross-fitted: each half of the validation rows scores the pruning that the other half (and training
-        rows) made for that cost. If the leaves of the estimator are refitted, so are these at a few of the
-        points; between them, the gain in score is interpolated. The best of many scores is a little too
-        high: evaluate the point that you choose on rows of its own. If slack (or a tolerance) changes
+        Cross-fitted: each half of the validation rows evaluates the pruning that was built for that cost with
+        the other half (and training rows). If the estimator's leaves are refitted, so are these at a few of
+        the points; between them, the gain in score is interpolated. The best of many scores is a little too
+        high: evaluate the point that you choose on separate rows. If slack (or a tolerance) changes
         labels, the changed labels are scored.
     is_refitted : bool array of shape (n_points,)
         Whether leaves were refitted at the point, so that its score is not interpolated.
@@ -77,7 +77,7 @@ class TradeOff:
 
     @property
     def best(self) -> int:
-        """Index of the point with the best score; of equals, the cheapest. Without scores, the first."""
+        """Index of the point with the best score, the cheapest on ties; 0 if there are no scores."""
         if np.isnan(self.score).all():
             return 0
         return len(self) - 1 - int(np.nanargmax(self.score[::-1]))

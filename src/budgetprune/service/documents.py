@@ -19,7 +19,7 @@ class Answer(BaseModel):
     )
     reason: Literal["certain", "slack", "stopped", "complete", "waiting", "max_cost", "unavailable"] = Field(
         description="stopped: a staged model, more is not worth its price. waiting: for next. max_cost, "
-        "unavailable: undecided, but nothing else can be had."
+        "unavailable: undecided, but no other source can be acquired."
     )
     label: Label | None = Field(
         description="Final if decided, else the best guess. Regression: a number; null if infinite."

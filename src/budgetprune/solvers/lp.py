@@ -16,18 +16,21 @@ from budgetprune.solvers.incidences import incidence_rows, incidence_uses
 
 # Beyond this, a general-purpose solver takes hours.
 MAX_INCIDENCES = 2_000_000
-# How far from 0 and 1 a vertex may be, by rounding.
+# Tolerance for rounding: largest distance of a variable from 0 or 1.
 INTEGRALITY = 1e-6
-# The smallest that HiGHS accepts. The gain of one split can be far below its default.
+# Smallest feasibility tolerance that HiGHS accepts. The gain of a split can be far below HiGHS's default.
 TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """(IP), relaxed: minimise ``cost @ x`` such that ``equality @ x = 1``, ``coupling @ x <= 0``, ``x >= 0``.
+    """Linear relaxation of (IP).
 
-    Columns are z, one per node; then w^(t), one per incidence; then w, one per pair of a source and a row
-    that some tree joins, sorted by source, then by row. That no variable exceeds 1 follows.
+    Minimise ``cost @ x`` such that ``equality @ x = 1``, ``coupling @ x <= 0`` and ``x >= 0``. At a minimum,
+    no variable exceeds 1.
+
+    Columns are z, one per node; then w^(t), one per incidence; then w, one per (source, row) pair that
+    occurs in some tree, sorted by source, then by row.
 
     Attributes
     ----------
@@ -141,7 +144,7 @@ def global_usage(pair: NDArray[np.int64], n_pairs: int) -> sparse.csr_array:
 def number_pairs(
     problem: PruningProblem,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Number the pairs of a source and a row: source and row of each pair, and the pair of each incidence."""
+    """Number the (source, row) pairs: return source and row of each pair, and the pair of each incidence."""
     source = problem.use_source[incidence_uses(problem)].astype(np.int64)
     key, pair = np.unique(source * problem.n_examples + incidence_rows(problem), return_inverse=True)
     return key // problem.n_examples, key % problem.n_examples, pair
@@ -157,7 +160,7 @@ def network_order(problem: PruningProblem, above: sparse.csr_array) -> NDArray[n
     subtree_end = np.arange(forest.n_nodes) + above.sum(axis=0)
     leaf = np.flatnonzero(~forest.is_split)
     node = np.concatenate([leaf, problem.use_node[incidence_uses(problem)]])
-    # Where subtrees end together, the deepest is left first.
+    # Sort by the end of the subtree; on ties, the deepest node is first.
     return np.lexsort((-forest.depth[node], subtree_end[node]))
 
 

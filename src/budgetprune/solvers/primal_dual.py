@@ -179,12 +179,13 @@ class _Search:
         if self._age == 0:  # optimal already if the trees share no source
             self._keep_better(keep, self._problem.objective(keep, self._lam))
         self._age += 1
-        # Both terms fall along each path, and so does their rounded sum: levels make prunings.
+        # Along each path both terms never increase, and neither does their rounded sum. So the splits whose
+        # usage exceeds a level are a pruning.
         newest = max(NEWEST, 2 / (self._age + 1))
         self._usage = (1 - newest) * self._usage + newest * probability
 
     def update_potentials(self) -> None:
-        """Raise the payments of trees that use a pair more than others (step 3)."""
+        """Increase the payments of trees that use a pair more than the other trees do (step 3)."""
         if self._waiting == PATIENCE:
             self._waiting, self._stalls = 0, self._stalls + 1
         self._potential = self._potential + STEP / (1 + self._stalls) * self._usage[self._node]

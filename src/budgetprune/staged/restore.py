@@ -96,7 +96,7 @@ def restore_model(forest: Forest, costs: CostTable, header: Any, arrays: Arrays)
 
 def _require(condition: Any, what: str) -> None:
     if not condition:
-        raise InvalidInputError(f"these are no stages: {what}.")
+        raise InvalidInputError(f"these are not valid stages: {what}.")
 
 
 # --- Numbers ------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ class ErrorCosts:
         without = [name for name in labels if name not in self.by_class]
         if without and self.others is None:
             raise InvalidInputError(
-                f"--error-cost says nothing about the class {without[0]!r}; add --error-cost "
+                f"--error-cost has no cost for the class {without[0]!r}; add --error-cost "
                 f"{without[0]}=NUMBER, or --error-cost NUMBER for all other classes."
             )
         prices = dict.fromkeys(labels, self.others) | dict(self.by_class)

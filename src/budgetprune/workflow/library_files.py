@@ -1,6 +1,6 @@
 """Loading of fitted models from the files of the libraries that trained them.
 
-Parsers of libraries crash or hang on some damaged files. So a file is first loaded in a process of its own,
+Parsers of libraries crash or hang on some damaged files. So a file is first loaded in a separate process,
 with limited time and memory. What the library writes there is checked and loaded in this process.
 """
 
@@ -50,8 +50,7 @@ def load_library_file(file: Path, *, trust: bool = False) -> Any:
         _refuse_budgetprune_model(file)
         known = (*(each for adapter in ADAPTERS for each in adapter.suffixes), *PICKLES)
         raise InvalidInputError(
-            f"{file} has an ending that says nothing about what it holds; call it one of "
-            f"{', '.join(f'*{each}' for each in known)}."
+            f"{file} has an unknown ending; rename it to one of {', '.join(f'*{each}' for each in known)}."
         )
     import_module(adapter.reader.PACKAGE)  # if it is not installed, the caller says so
     with errors_name_file(file):
@@ -78,8 +77,8 @@ def _refuse_budgetprune_model(file: Path) -> None:
         return
     raise InvalidInputError(
         f"{file} is a model that budgetprune made, and prune is for models of other libraries. For another "
-        "budget, run budgetprune rebudget if it is a staged model; a pruned one has to be fitted or pruned "
-        "again from what it was made of."
+        "budget, run budgetprune rebudget if it is a staged model; a pruned model has to be fitted or pruned "
+        "again from the original data."
     )
 
 
@@ -112,11 +111,11 @@ def _refuse(
     raise InvalidInputError(f"{file} {explained}") from error
 
 
-# --- Trial in a process of its own --------------------------------------------------------------------------
+# --- Trial in a separate process --------------------------------------------------------------------------
 
 
 def _try_loading(file: Path, adapter: Adapter, reader: Reader, content: bytes) -> bytes:
-    """Load a file's content in a process of its own; return the content to load here."""
+    """Load a file's content in a separate process; return the content to load here."""
     size = -(-len(content) // MIB)
     seconds, memory = SECONDS + SECONDS_PER_MIB * size, MEMORY + MEMORY_PER_BYTE * MIB * size
     # Run by its path, since importing budgetprune takes seconds; -P keeps other modules in its folder from
@@ -159,5 +158,5 @@ def _exit_reason(status: int) -> str:
 def _suspect(file: Path, what: str) -> NoReturn:
     raise InvalidInputError(
         f"{file} is damaged or hostile: {what}. If you know who wrote it, --trust skips this check, which is "
-        "made in a process of its own."
+        "made in a separate process."
     )

@@ -60,7 +60,7 @@ class CommonOptions:
         if is_classifier and self.tolerance is not None:
             raise InvalidInputError("--tolerance is for regression; classes are certain or not.")
         if not is_classifier and self.slack and not self.tolerance:
-            raise InvalidInputError("--slack needs a --tolerance, where numbers are predicted.")
+            raise InvalidInputError("--slack needs --tolerance for regression; add --tolerance.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,10 +140,12 @@ def check_fit_options(model: str, budget: float | None, options: FitOptions) -> 
         return
     if model == "staged":
         raise InvalidInputError(
-            f"{', '.join(unused)}: for models that are pruned, and --model is staged; leave it out, or add "
+            f"{', '.join(unused)}: only for pruned models, but --model is staged; leave it out, or add "
             "--model random-forest."
         )
-    raise InvalidInputError(f"{', '.join(unused)}: for staged models, and --model is {model}; leave it out.")
+    raise InvalidInputError(
+        f"{', '.join(unused)}: only for staged models, but --model is {model}; leave it out."
+    )
 
 
 def _is_given(value: Any, default: Any) -> bool:

@@ -51,7 +51,7 @@ def prune_model(
     model : fitted model or path
         Model of scikit-learn, LightGBM or XGBoost, or a file that such a library wrote.
     table : path or pandas DataFrame
-        Rows that measure costs and select the model. They should not be its training rows.
+        Rows to measure costs and to select the pruning. They should not be the model's training rows.
     target : str
         Column to predict; for svmlight files, ``label`` by default.
     costs, budget, test, observer
@@ -92,7 +92,7 @@ def prune_model(
     names = named.names
     prices = column_costs(costs, names, target=name, dropped=options.drop)
     check_varied(opened, name)
-    with observer.stage("looking at its rows"):
+    with observer.stage("checking its rows"):
         validation = _labelled_rows(named, opened, name, all_known=True)
     held_out = None
     if test is not None:

@@ -27,7 +27,7 @@ from budgetprune.workflow.options import CommonOptions
 
 PrunedEstimator = BudgetPruneClassifier | BudgetPruneRegressor
 
-# Rows that are simulated for the average decided cost, which they determine to about a percent.
+# Number of rows that are simulated to estimate the average decided cost, to about one percent.
 ENOUGH_ROWS = 2000
 
 
@@ -65,7 +65,7 @@ class TrainedEnsemble:
     train : LabelledRows or None
         Rows that the model was trained on, if they are known.
     validation : LabelledRows
-        Rows that measure costs and select the model.
+        Rows to measure costs and to select the model.
     test : LabelledRows or None
         Test set for the comparison.
     costs : FeatureCosts
@@ -182,9 +182,9 @@ def _unused_budget_note(estimator: PrunedEstimator) -> str | None:
         return None
     next_cost = float(curve.cost[curve.cost > budget].min())
     return (
-        f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next one "
-        f"on the path costs {rounded_up(next_cost)}, and none between them is optimal. Another ensemble, "
-        "or one of more trees, may have one."
+        f"the model costs {estimator.cost_:.4g}, and much of the budget of {budget:g} is left: the next "
+        f"point of the path costs {rounded_up(next_cost)}, and no pruning between them is optimal. With "
+        "another ensemble, or with more trees, there may be one."
     )
 
 

@@ -53,7 +53,7 @@ def unused_budget_note(predictor: StagedPredictor, budget: float | None) -> str 
         return None
     start = f"the model costs {cost:.4g}, and much of the budget of {budget:g} is left"
     if point == len(curve) - 1:
-        return f"{start}: spending more did not make it better on rows that it was not trained on."
+        return f"{start}: a higher cost did not improve the score on rows that it was not trained on."
     if point == model.best:
-        return f"{start}: more would cost more than the errors that it avoids."
-    return f"{start}: the next better one costs {rounded_up(float(curve.cost[point + 1]))}."
+        return f"{start}: more sources would cost more than the errors that they avoid."
+    return f"{start}: the next better model costs {rounded_up(float(curve.cost[point + 1]))}."

@@ -67,8 +67,8 @@ def fit_staged(training: StagedTraining, observer: Observer) -> BudgetModel:
         predictor = _train(frame, training, verbose=observer.has_bars)
     if _is_constant(predictor, frame):
         observer.note(
-            "with these costs of errors, no column is worth its price: the model buys nothing, and gives one "
-            "answer to all rows."
+            "with these costs of errors, no column is worth its price: the model buys nothing, and predicts "
+            "the same for all rows."
         )
     elif (note := unused_budget_note(predictor, training.budget)) is not None:
         observer.note(note)

@@ -108,7 +108,7 @@ def _read_table(table: Any, target: str | None, options: FitOptions, observer: O
     check_target(opened, name)
     for option, columns in (("--categorical", options.categorical), ("--drop", options.drop)):
         if name in columns:
-            raise InvalidInputError(f"{option} {name} is the target, which is no feature; leave it out.")
+            raise InvalidInputError(f"{option} {name} is the target, which is not a feature; leave it out.")
     return opened, name
 
 

@@ -76,7 +76,7 @@ def test_changes_agree_with_the_points(name):
         if "as good" in words.partition(". With leaves")[0]:
             assert there.score == shown.score
         else:
-            told = re.search(r"is (?:a trace|([\d.]+) (?:points?|of R²)) (?:better|worse)", words)[1]
+            told = re.search(r"is (?:slightly|([\d.]+) (?:points?|of R²)) (?:better|worse)", words)[1]
             unit, room = (100, 0.051) if summary.task == "classification" else (1, 6e-4)
             assert float(told or 0) == pytest.approx(unit * abs(there.score - shown.score), abs=room)
 

@@ -70,7 +70,7 @@ def test_by_number_and_without_columns_that_were_dropped(prices):
         ("feature,cost\na,cheap\n", "is 'cheap', but must be a number"),
         ("feature,cost\na,nan\n", "is 'nan', but must be"),
         ("feature,cost\na,inf\n", "is 'inf', but must be"),
-        ("feature,cost\na,1e308\n", "is '1e308', but must be 0 or from 1e-50 to 1e.50; count in another"),
+        ("feature,cost\na,1e308\n", "is '1e308', but must be 0 or from 1e-50 to 1e.50; use another unit"),
         ("feature,cost\na,5e-324\n", "is '5e-324', but must be 0 or from"),
         (
             "feature,cost\na,1,5\n",
@@ -80,7 +80,7 @@ def test_by_number_and_without_columns_that_were_dropped(prices):
         ("feature,cost\n", "has no costs"),
         (
             "feature,cost,source\na,1,lab\n",
-            "says that 'a' needs 'lab', but not what that costs; add a line `,<",
+            "has no cost for 'lab', which 'a' needs; add a line `,<",
         ),
         ("feature,cost,source\na,1,lab\n,2,a\n,3,lab\n", "'a' as a feature and as a source"),
         ("feature,cost,source\n,1,\n", "line 2 of .* has no feature; write one, or the one source"),

@@ -78,13 +78,13 @@ def test_an_index_that_would_fill_the_memory(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("t.xls", b"a,y\n1,2\n", "an ending that says nothing"),
+        ("t.xls", b"a,y\n1,2\n", "an unknown ending"),
         ("t.csv", b"", "first line is empty"),
         ("t.csv", b"a,y\n", "it has no rows"),
         ("t.csv", b"a,a,y\n1,2,3\n", "more than one column called 'a'"),
         ("t.csv", b"a,y\n1,2\n1,2,3\n", "cannot be read"),
         ("t.csv", b"a,y\n1,2,3\n1,2,3\n", "cannot be read"),
-        ("t.csv", "a,y\nä,2\n".encode("latin-1"), "no text in UTF-8"),
+        ("t.csv", "a,y\nä,2\n".encode("latin-1"), "not text in UTF-8"),
         ("t.csv", b'a,y\n"1,2\n', "cannot be read"),
         ("t.parquet", b"a,y\n1,2\n", "cannot be read"),
         ("t.svm", b"a,y\n1,2\n", "cannot be read"),
@@ -118,7 +118,7 @@ def test_text_among_numbers_is_refused_with_its_line(tmp_path):
     """Lines, not rows: quoted text takes two of them, and one is empty."""
     text = 'a,b,y\n1,"two\nlines",0\n\n2,c,1\nn.d.,c,0\n3,c,1\n'
     words = r"column 'a' holds numbers, but also text: 'n\.d\.' in line 6 of .*t\.csv \(1 of 4 values .*"
-    words += r"Clean it .*, or take it for categories: --categorical a\."
+    words += r"Clean it .*, or treat it as categorical: --categorical a\."
     with pytest.raises(InvalidInputError, match=words):
         columns_of(tmp_path, text)
     columns = columns_of(tmp_path, text, categorical=["a"])

@@ -51,7 +51,7 @@ def test_tasks_that_are_asked_for(table):
 @pytest.mark.parametrize(
     ("values", "task", "words"),
     [
-        (["yes", "yes"], None, "the target 'y' is always 'yes'; rows with other answers"),
+        (["yes", "yes"], None, "the target 'y' is always 'yes'; add rows with other values"),
         ([3, 3, 3], None, "is always"),
         ([0.5, "", 1, ""], None, "'y' is missing in 2 of 4 rows, first in line 3 of"),
         ([0.5, 0.25, "?", 1], None, r"column 'y' holds numbers, but also text: '\?' in line 4 of"),
@@ -66,7 +66,7 @@ def test_what_is_refused(table, values, task, words):
 
 def test_an_unknown_target(table):
     with pytest.raises(
-        InvalidInputError, match=r"'Y' is no column of .*; did you mean 'y'\? its columns are"
+        InvalidInputError, match=r"'Y' is not a column of .*; did you mean 'y'\? its columns are"
     ):
         read_target(table(0, 1), "Y")
 

@@ -53,7 +53,7 @@ class Terms:
         """Format a difference of scores and its margin of error."""
         margin = self.score_difference(TWO_SIGMA * gained_error) or "0"
         side = "better" if gained > 0 else "worse"
-        return f"{self.score_difference(gained) or 'a trace'} {side}", f"± {margin}"
+        return f"{self.score_difference(gained) or 'slightly'} {side}", f"± {margin}"
 
     def cost(self, cost: float) -> str:
         return f"{amount(cost)} {self.unit}".strip()

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 # Gains and losses add up to about this, so that sums of flows stay below 2**63 with room for rounding up.
 TOTAL = 2.0**60
 # Gains that are not whole numbers are rounded to this fraction of the total: coarser than the rounding
-# errors in sums of weights, so that gains that should cancel do; far finer than the promised gap.
+# errors in sums of weights, so that gains that should add up to 0 do so; far finer than the promised gap.
 GRAIN = 2.0**-48
 
 
 @dataclass(frozen=True)
 class Closure:
-    """Blocks, pairs and arcs of the closure problem; see `Network` for the picture.
+    """Blocks, pairs and arcs of the closure problem; the module of `Network` explains them.
 
     Attributes
     ----------
@@ -72,7 +72,8 @@ def integer_gains(problem: PruningProblem) -> tuple[NDArray[np.int64], float]:
     Counted errors stay exact up to one factor per tree, so that splits that break even in the problem break
     even here.
     """
-    # Gains that are only rounding errors are small compared with the errors themselves.
+    # If all gains are zero except for rounding, their sum is far smaller than the node errors. Scaling by it
+    # would magnify rounding errors, so the scale of the node errors is a lower limit.
     total = max(float(np.abs(problem.gain).sum()), problem.scale)
     if total == 0:
         return np.zeros(len(problem.gain), np.int64), 1.0
@@ -168,7 +169,11 @@ def list_arcs(
 
 
 class BlockUses(NamedTuple):
-    """First uses of blocks: a range of uses, each by the same range of a tree's rows."""
+    """First uses of sources by blocks.
+
+    Block ``b`` has the uses ``start[b]:stop[b]``. Each of them is by the rows ``row_start[b]:row_stop[b]`` in
+    the order of its tree.
+    """
 
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
@@ -180,7 +185,7 @@ class BlockUses(NamedTuple):
 
 
 def uses_of_blocks(problem: PruningProblem, top: NDArray[np.int32]) -> BlockUses:
-    """Look up the first uses of each block's top node; the others have none."""
+    """Look up the first uses of each block's top node; other nodes of a block have none."""
     return BlockUses(
         start=np.searchsorted(problem.use_node, top),
         stop=np.searchsorted(problem.use_node, top, side="right"),
@@ -210,7 +215,7 @@ def fill_arcs(
     arc_start: IntArray,
     arc_pair: NDArray[np.int32],
 ) -> None:
-    """List the pairs of every block: use by use, row by row, the block's own pair last."""
+    """List the pairs of every block, ordered by use and row; the block's own pair is last."""
     for b in prange(uses.tree.size):
         fill_block(uses, b, number, own, arc_start[b], arc_pair)
 

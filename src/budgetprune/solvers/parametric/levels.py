@@ -24,8 +24,8 @@ from budgetprune.solvers.parametric.search import search
 from budgetprune.solvers.parametric.slices import mark_worthwhile, split
 from budgetprune.utils.jit import njit
 
-# Levels are tested slightly above their value, so that parts that break even are not kept. Densities of a
-# problem in small integers differ by far more than this factor.
+# Levels are tested slightly above their value, so that parts whose gain equals their cost are not kept. If
+# gains and prices are small integers, densities differ by far more than this factor.
 SLIGHTLY_ABOVE = 1 + 2.0**-48
 
 # Slices with fewer pairs are searched by one thread.
@@ -129,7 +129,9 @@ def find_levels(
             n_slices += 1
             b, p = split(net, here, paid, n_slices)
             if resolves and not 0 < b < len(here):
-                raise SolverError("a slice could not be cut at its own density; please report this.")
+                raise SolverError(
+                    "a maximum flow found no cut of a slice that has one; please report this as a bug."
+                )
             b, p = part.first_block + b, part.first_pair + p
             if b < part.last_block:
                 spent = part.spent + net.price[pairs[part.first_pair : p]].sum() / unit

@@ -79,7 +79,8 @@ def search(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], th
         else:
             mark_in_parallel(net, queue[head:n], layer, results)
     if n == blocks.size:
-        # All have a height, so the search stopped early: suppliers of the other pairs are in this layer.
+        # All blocks have a height, so the search stopped before it marked the pairs of the last layer. The
+        # remaining pairs can only be supplied by blocks of this layer.
         for k in range(pairs.size):
             if net.pair_height[pairs[k]] == UNREACHED:
                 net.pair_height[pairs[k]] = layer

@@ -41,7 +41,7 @@ def even_folds(
 
 
 def enough_folds(folds: list[Fold]) -> list[Fold]:
-    """Return the first folds, with enough rows to learn stopping rules; the others only train."""
+    """Return the first folds, with enough rows to learn stopping rules; the others are only trained on."""
     n_tested = np.cumsum([test.size for _, test in folds])
     return folds[: max(2, int(np.searchsorted(n_tested, ENOUGH_ROWS)) + 1)]
 
@@ -58,14 +58,14 @@ def checked_folds(folds: Iterable[Any], n_rows: int) -> list[Fold]:
 
 
 def among(counts: NDArray[np.bool_], fold: Fold) -> Fold:
-    """Restrict a fold to the rows that count, and renumber them."""
+    """Restrict a fold to the rows where `counts` is true, and renumber them."""
     number = np.cumsum(counts) - 1
     train, test = fold
     return number[train[counts[train]]], number[test[counts[test]]]
 
 
 def folds_of_some(folds: Iterable[Fold], counts: NDArray[np.bool_]) -> list[Fold]:
-    """Restrict folds to the rows that count; raise InvalidInputError if fewer than two folds remain."""
+    """Restrict folds to the rows where `counts` is true; raise if fewer than two folds remain."""
     found = [among(counts, fold) for fold in folds]
     found = [(train, test) for train, test in found if train.size and test.size]
     if len(found) < 2:

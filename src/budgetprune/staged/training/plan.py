@@ -47,7 +47,7 @@ class StageSpec:
     seconds: float = 0.0
 
     def shortened(self, share: float) -> StageSpec:
-        """Return the same with a share of the rounds and a higher learning rate."""
+        """Return a specification with a share of the rounds and a higher learning rate."""
         assert self.n_rounds is not None
         rate = self.settings.learning_rate
         return StageSpec(

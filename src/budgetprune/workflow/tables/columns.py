@@ -93,9 +93,9 @@ def _classified(table: Table, name: str) -> pd.Series[Any]:
         numbers = as_numbers(column)
         n_values, n_numbers = column.count(), numbers.count()
         if n_numbers <= MOST_NUMBERS_OF_TEXT * n_values:
-            refuse_decimal_commas(table, name, f"take it for categories: --categorical {name}")
+            refuse_decimal_commas(table, name, f"treat it as categorical: --categorical {name}")
             return as_categories(column)
-    return finite_numbers(table, name, f", or take it for categories: --categorical {name}")
+    return finite_numbers(table, name, f", or treat it as categorical: --categorical {name}")
 
 
 def refuse_decimal_commas(table: Table, name: str, advice: str) -> None:
@@ -141,8 +141,8 @@ def finite_numbers(table: Table, name: str, advice: str = "") -> pd.Series[Any]:
     column = table.frame[name]
     if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
         raise InvalidInputError(
-            f"column {name!r} of {table.file} holds dates or times; turn it into numbers (days since then, "
-            "say), or predict without it (--drop)."
+            f"column {name!r} of {table.file} holds dates or times; convert it to numbers (for example "
+            "days since a fixed date), or leave it out (--drop)."
         )
     numbers = as_numbers(column)
     is_text = (numbers.isna() & column.notna()).to_numpy()

@@ -81,7 +81,7 @@ def _select(
         filler = 0.0
     elif absent:
         raise InvalidInputError(
-            f"{table.file} lacks {listed(map(repr, absent), at_most=20)}, which the model asks for."
+            f"{table.file} lacks {listed(map(repr, absent), at_most=20)}, which the model needs."
         )
     selected: dict[str, Any] = {}
     for name, labels in zip(names, categories, strict=True):

@@ -198,7 +198,7 @@ def _price(written: str, name: str, place: str) -> float:
         )
     if not is_price(price):
         raise InvalidInputError(
-            f"the cost of {name!r} in {place} is {written!r}, but must be 0 or {PRICE_RANGE}; count in "
+            f"the cost of {name!r} in {place} is {written!r}, but must be 0 or {PRICE_RANGE}; use "
             "another unit."
         )
     return price
@@ -210,13 +210,13 @@ def _check_sources(
     both = [name for name in shared if name in own]
     if both:
         raise InvalidInputError(
-            f"{path} has {listed(map(repr, both))} as a feature and as a source; call the source otherwise."
+            f"{path} has {listed(map(repr, both))} as a feature and as a source; rename the source."
         )
     for name, sources in needs.items():
         for source in sources:
             if source not in shared and source not in own:
                 raise InvalidInputError(
-                    f"{path} says that {name!r} needs {source!r}, but not what that costs; add a line "
+                    f"{path} has no cost for {source!r}, which {name!r} needs; add a line "
                     f"`,<cost>,{source}` for it."
                 )
         if name in _needed_by(name, needs):

@@ -73,7 +73,7 @@ class Table:
         for name in names:
             if name not in self.frame.columns:
                 raise InvalidInputError(
-                    f"{what} {name!r} is no column of {self.file}; {columns_of(self.frame)}."
+                    f"{what} {name!r} is not a column of {self.file}; {columns_of(self.frame)}."
                 )
 
 
@@ -145,7 +145,7 @@ def _file_kind(path: Path) -> str:
     kind = _ENDINGS.get(Path(name).suffix)
     if kind is None:
         raise InvalidInputError(
-            f"{path} has an ending that says nothing about what it holds; it should be saved as one of "
+            f"{path} has an unknown ending; save it as one of "
             f"{', '.join(f'*{ending}' for ending in _ENDINGS)}."
         )
     return kind
@@ -161,7 +161,7 @@ def reading_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{path} is no text in UTF-8 ({error}); save it as UTF-8.") from error
+        raise InvalidInputError(f"{path} is not text in UTF-8 ({error}); save it as UTF-8.") from error
     except Exception as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise InvalidInputError(f"{path} cannot be read: {reason or type(error).__name__}.") from error

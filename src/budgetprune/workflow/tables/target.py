@@ -60,7 +60,7 @@ def check_target(table: Table, name: str) -> None:
     ]
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise InvalidInputError(
-        f"the target {name!r} is no column of {table.file}; {hint}{columns_of(table.frame)}."
+        f"the target {name!r} is not a column of {table.file}; {hint}{columns_of(table.frame)}."
     )
 
 
@@ -70,8 +70,8 @@ def check_varied(table: Table, name: str) -> None:
     column = table.frame[name].dropna()
     if column.nunique() == 1:
         raise InvalidInputError(
-            f"the target {name!r} is always {str(column.iloc[0])!r}; rows with other answers are needed, to "
-            "learn from."
+            f"the target {name!r} is always {str(column.iloc[0])!r}; add rows with other values, which are "
+            "needed for training."
         )
 
 

@@ -127,5 +127,5 @@ def test_a_random_forest_refitted_to_another_link_is_told_what_to_do(get_case):
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
 def test_other_libraries_have_their_own_way_back(get_case, library):
     origin = type("Booster", (), {"__module__": f"{library}.core"})()
-    with pytest.raises(UnsupportedModelError, match=rf"its way back is to_{library}\(\)"):
+    with pytest.raises(UnsupportedModelError, match=rf"convert it back with to_{library}\(\)"):
         replace(get_case("tree").forest, origin=origin).to_sklearn()

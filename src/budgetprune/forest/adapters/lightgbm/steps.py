@@ -48,7 +48,7 @@ class Trees(NamedTuple):
         return np.asarray(self.right < 0)
 
     def spread(self, per_tree: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give every node the number of its tree."""
+        """Repeat the values of trees for each of their nodes."""
         return np.repeat(per_tree, np.diff(self.start))
 
 

@@ -56,7 +56,7 @@ def _check_expressible(forest: Forest) -> float:
     kind = type(origin).__name__
     if library != "sklearn" and hasattr(forest, f"to_{library}"):
         raise UnsupportedModelError(
-            f"this forest came from a {kind} of {library}: its way back is to_{library}()."
+            f"this forest came from a {kind} of {library}: convert it back with to_{library}()."
         )
     if library != "sklearn":
         raise UnsupportedModelError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.damage import check_model
 
-# Categories that are whole numbers below this are their own numbers: sets have a bit for each.
+# Categories that are whole numbers below this limit are used as their own codes: sets have a bit for each.
 _SMALL = 4096
 
 _MOST = 256  # bits in a set of scikit-learn
@@ -94,10 +94,10 @@ def find_encoding(model: Any) -> Encoding:
         check_model(
             len(found) <= _MOST + 1, f"column {column} has {len(found)} categories, more than {_MOST}"
         )
-        # NaN has a place among them, the last one, but no number.
+        # NaN is the last entry of the encoder's categories, but it gets no code.
         known = tuple(category for category in found.tolist() if not _is_nan(category))
         if all(_is_small_number(category) for category in known):
-            # They are their own numbers, in arrays as well, as in scikit-learn.
+            # These categories are used as their own codes, as in scikit-learn, also if X is an array.
             numbers[column] = np.array(known, dtype=np.int64)
             categories[column] = tuple(range(1 + numbers[column].max(initial=-1)))
             continue

@@ -27,7 +27,7 @@ def check_ensemble(ensemble: dict[str, Any], n_outputs: int) -> None:
 
 
 def check_tree(t: int, tree: dict[str, Any], per_node: tuple[str, ...], n_features: int) -> None:
-    """Check the arrays of one tree, except that its links make a tree: `in_preorder` sees to that."""
+    """Check the arrays of one tree; `in_preorder` checks that its links form a tree."""
     n_nodes = len(tree["left_children"])
     odd = [field for field in per_node if len(tree[field]) != n_nodes]
     check_model(n_nodes > 0 and not odd, f"tree {t} has {n_nodes} nodes, but not as many {', '.join(odd)}")
@@ -79,13 +79,13 @@ def _check(t: int, is_fine: NDArray[np.bool_], what: str, found: NDArray[Any]) -
 
 
 def reachable(t: int, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Numbers of the nodes that the root leads to, in increasing order; children must be in range."""
+    """Return the nodes that can be reached from the root, in increasing order; children must be in range."""
     children = np.array([left, right])
     levels, n_found = [np.zeros(1, dtype=np.int64)], 1
     while levels[-1].size:
         below = children[:, levels[-1]]
         levels.append(below[below >= 0])
-        # In a cycle, the same nodes come again and again.
+        # In a cycle, the same nodes would be visited forever.
         n_found += levels[-1].size
         if n_found > left.size:
             break

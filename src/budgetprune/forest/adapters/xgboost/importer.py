@@ -86,7 +86,7 @@ def from_xgboost(model: Any) -> Forest:
 
 
 def _kept(t: int, tree: dict[str, Any]) -> NDArray[np.int64]:
-    """Numbers of a tree's nodes, without those that XGBoost pruned but keeps in its arrays."""
+    """Indices of a tree's nodes, without nodes that XGBoost has pruned but keeps in its arrays."""
     left, right = (np.asarray(tree[side], dtype=np.int64) for side in ("left_children", "right_children"))
     return np.arange(left.size) if tree["tree_param"]["num_deleted"] == "0" else reachable(t, left, right)
 
@@ -98,7 +98,7 @@ def _column(saved: SavedModel, kept: list[NDArray[np.int64]], field: str, dtype:
 
 
 def _numbers_among(saved: SavedModel, kept: list[NDArray[np.int64]], side: str) -> NDArray[np.int64]:
-    """Numbers of the children among the remaining nodes of their tree."""
+    """Indices of the children among the remaining nodes of their tree."""
     numbers = []
     for tree, nodes in zip(saved.trees, kept, strict=True):
         child = np.asarray(tree[side])[nodes]

@@ -1,4 +1,4 @@
-"""Loading of XGBoost's model files. It runs in a process of its own and imports nothing of budgetprune."""
+"""Loading of XGBoost's model files. It runs in a separate process and imports nothing of budgetprune."""
 
 from __future__ import annotations
 
