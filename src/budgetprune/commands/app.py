@@ -8,7 +8,7 @@ import typer
 
 import budgetprune.commands.builtin  # noqa: F401  (registers the commands of this package)
 from budgetprune.commands.registry import load_plugins, registered_commands, registered_groups
-from budgetprune.utils.environment import VERSION
+from budgetprune.utils.environment import __version__
 
 
 def build_app() -> typer.Typer:
@@ -37,7 +37,7 @@ def build_app() -> typer.Typer:
 
 def _show_version(is_wanted: bool) -> None:
     if is_wanted:
-        typer.echo(f"budgetprune {VERSION}")
+        typer.echo(f"budgetprune {__version__}")
         raise typer.Exit
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
 from budgetprune.commands.console import Console
-from budgetprune.model import BudgetModel, Figures
+
+if TYPE_CHECKING:
+    from budgetprune.model import BudgetModel, Figures
 
 TITLES = {"test": "on {n:,} test row{s}", "validation": "on {n:,} validation row{s}, cross-fitted"}
 

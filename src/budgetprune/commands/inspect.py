@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from budgetprune.commands import options
 from budgetprune.commands import staged_tables as tables
 from budgetprune.commands.comparison import as_table, compared_table
 from budgetprune.commands.console import Console
-from budgetprune.model import BudgetModel
-from budgetprune.staged import StagedPredictor
+
+if TYPE_CHECKING:
+    from budgetprune.model import BudgetModel
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ def inspect(arguments: InspectArguments) -> None:
 
     Example: budgetprune inspect ill.budgetprune
     """
+    from budgetprune.model import BudgetModel
+    from budgetprune.staged import StagedPredictor
+
     console = Console(quiet=arguments.quiet, as_json=arguments.as_json)
     model = BudgetModel.load(arguments.model)
     result: dict[str, Any] = {
@@ -62,6 +66,8 @@ def inspect(arguments: InspectArguments) -> None:
 
 def description(model: BudgetModel) -> dict[str, Any]:
     """Return a description of the model in JSON types, without features that no split tests."""
+    from budgetprune.staged import StagedPredictor
+
     predictor = model.predictor
     forest, costs = predictor.forest, predictor.costs
     n_splits = np.bincount(forest.feature[forest.is_split], minlength=forest.n_features)
@@ -100,6 +106,8 @@ def description(model: BudgetModel) -> dict[str, Any]:
 
 
 def _summary(model: BudgetModel) -> list[str]:
+    from budgetprune.staged import StagedPredictor
+
     forest, about, path = model.predictor.forest, model.about, model.path
     classes = "numbers" if forest.classes is None else f"classes {_shorten(forest.classes.tolist())}"
     stages = ""

@@ -13,11 +13,11 @@ from budgetprune.commands.checks import check_out, write_csv
 from budgetprune.commands.comparison import as_table
 from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
-from budgetprune.model import BudgetModel
-from budgetprune.staged import StagedPredictor
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from budgetprune.model import BudgetModel
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,9 @@ def path(arguments: PathArguments) -> None:
 
     Example: budgetprune path ill.budgetprune --out curve.csv
     """
+    from budgetprune.model import BudgetModel
+    from budgetprune.staged import StagedPredictor
+
     out = arguments.out
     console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
     check_out(out, arguments.model)

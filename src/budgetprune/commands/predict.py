@@ -14,14 +14,12 @@ from budgetprune.commands import options
 from budgetprune.commands.checks import check_out, check_shown, write_csv
 from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
-from budgetprune.predictor import BudgetPredictor
-from budgetprune.problem import sources_used
-from budgetprune.staged import StagedPredictor
-from budgetprune.workflow import escape_formulas
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from budgetprune.forest import Forest
+    from budgetprune.predictor import BudgetPredictor
 
 COLUMNS = ("probability", "cost", "decided", "features_used")
 SEPARATOR = ";"  # separates feature names within one field
@@ -67,6 +65,8 @@ def predict(arguments: PredictArguments) -> None:
 
     Example: budgetprune predict ill.budgetprune new.csv --keep patient --out predictions.csv
     """
+    from budgetprune.workflow import escape_formulas
+
     out, data, full = arguments.out, arguments.data, arguments.full
     console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
     check_out(out, arguments.model, data)
@@ -116,6 +116,8 @@ def _records(written: pd.DataFrame) -> Any:
 
 def _predict_early(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:
     """Predict with sequential acquisition and early stopping."""
+    from budgetprune.staged import StagedPredictor
+
     simulation = predictor.simulate(rows, max_cost=max_cost)
     probability = None
     if simulation.probabilities is not None:
@@ -141,11 +143,16 @@ def _predict_full(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, A
 
 def _all_trees(predictor: BudgetPredictor) -> Forest:
     """Return all trees, including those of unreachable stages."""
+    from budgetprune.staged import StagedPredictor
+
     return predictor.model.trees() if isinstance(predictor, StagedPredictor) else predictor.forest
 
 
 def _all_sources(predictor: BudgetPredictor, rows: pd.DataFrame) -> NDArray[np.bool_]:
     """Return sources acquired without early stopping: all stages, or all sources on a row's paths."""
+    from budgetprune.problem import sources_used
+    from budgetprune.staged import StagedPredictor
+
     if not isinstance(predictor, StagedPredictor):
         return sources_used(predictor.forest, predictor.costs, rows)
     acquired = np.zeros((len(rows), predictor.costs.n_sources), dtype=np.bool_)

@@ -12,7 +12,6 @@ from budgetprune.commands import staged_tables as tables
 from budgetprune.commands.checks import check_out
 from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
-from budgetprune.model import BudgetModel
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,8 @@ def rebudget(arguments: RebudgetArguments) -> None:
 
     Example: budgetprune rebudget ill.budgetprune --budget 5 --out cheaper.budgetprune
     """
+    from budgetprune.model import BudgetModel
+
     out, budget = arguments.out, arguments.budget
     console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
     if not arguments.force and out.exists() and out.samefile(arguments.model):

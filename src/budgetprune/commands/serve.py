@@ -12,7 +12,6 @@ import typer
 
 from budgetprune.commands.failures import WRONG, fail, needs_extra
 from budgetprune.errors import BudgetPruneError, InvalidInputError
-from budgetprune.predictor import BudgetPredictor
 from budgetprune.utils.limits import Limits
 
 PACKAGES = ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client", "orjson", "pydantic")
@@ -90,6 +89,8 @@ def serve(arguments: ServeArguments) -> None:
 
     Example: budgetprune serve ill.budgetprune --port 8000
     """
+    from budgetprune.predictor import BudgetPredictor
+
     model, host, port = arguments.model, arguments.host, arguments.port
     with needs_extra("serve", *PACKAGES):
         from budgetprune.service import ServerOptions, run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
@@ -12,8 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from budgetprune.commands.console import Console
-from budgetprune.model import BudgetModel
-from budgetprune.staged import StagedModel, StagedPredictor
+
+if TYPE_CHECKING:
+    from budgetprune.model import BudgetModel
+    from budgetprune.staged import StagedModel
 
 # Most points of the curve and most sources of a stage that are shown.
 MOST_LINES, MOST_SOURCES = 9, 6
@@ -22,6 +24,8 @@ YOURS = "<- your model"
 
 def show_fitted_staged(console: Console, model: BudgetModel, out: Path, *, has_error_costs: bool) -> None:
     """Print a staged model: its curve, its stages, and a comparison if there are test rows."""
+    from budgetprune.staged import StagedPredictor
+
     about, predictor = model.about, model.predictor
     assert about is not None
     assert isinstance(predictor, StagedPredictor)

@@ -9,7 +9,7 @@ import numpy as np
 
 from budgetprune.costs.cost_table import CostTable, check_cost_table
 from budgetprune.errors import InvalidInputError
-from budgetprune.persistence import SECTIONS, Content, Section, add_prefix, remove_prefix
+from budgetprune.persistence import Content, Section, add_prefix, remove_prefix
 from budgetprune.utils.arrays import frozen
 
 _NAME, _KEY, _PREFIX = "costs", "sources", "costs."
@@ -34,6 +34,6 @@ def _read(content: Content, others: Mapping[str, Any]) -> CostTable:
     return costs
 
 
-SECTIONS.register(
-    Section(name=_NAME, since=1, keys=(_KEY,), dtypes=add_prefix(_PREFIX, _ARRAYS), write=_write, read=_read)
+SECTIONS = (
+    Section(name=_NAME, since=1, keys=(_KEY,), dtypes=add_prefix(_PREFIX, _ARRAYS), write=_write, read=_read),
 )

@@ -12,7 +12,7 @@ from budgetprune.utils.registry import Registry
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
-ADAPTERS: Registry[Adapter] = Registry("library")
+ADAPTERS: Registry[Adapter] = Registry("library", ("budgetprune.forest.adapters:BUILT_IN",))
 unregister_adapter = ADAPTERS.unregister
 
 

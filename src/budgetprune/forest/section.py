@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest.forest import Forest
 from budgetprune.forest.schema import ARRAYS
-from budgetprune.persistence import SECTIONS, Content, Section, add_prefix, remove_prefix
+from budgetprune.persistence import Content, Section, add_prefix, remove_prefix
 
 NAME, PREFIX = "forest", "forest."
 
@@ -39,8 +39,8 @@ def _read(content: Content, others: Mapping[str, Any]) -> Forest:
     return from_plain(content.header.get(NAME), remove_prefix(PREFIX, content.arrays))
 
 
-SECTIONS.register(
-    Section(name=NAME, since=1, keys=(NAME,), dtypes=add_prefix(PREFIX, ARRAYS), write=_write, read=_read)
+SECTIONS = (
+    Section(name=NAME, since=1, keys=(NAME,), dtypes=add_prefix(PREFIX, ARRAYS), write=_write, read=_read),
 )
 
 

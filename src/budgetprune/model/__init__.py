@@ -1,7 +1,5 @@
 """Saved models: the predictor for a budget, its pruning path and its metadata."""
 
-from budgetprune.model import section as _section  # noqa: F401  (registers the section of model files)
-from budgetprune.model.about import About, Compared, Figures
-from budgetprune.model.model import BudgetModel
+import lazy_loader
 
-__all__ = ["About", "BudgetModel", "Compared", "Figures"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from budgetprune.model.about import About
-from budgetprune.persistence import SECTIONS, Content, Section
+from budgetprune.persistence import Content, Section
 
 _NAME = "about"
 
@@ -19,4 +19,4 @@ def _read(content: Content, others: Mapping[str, Any]) -> About:
     return About.from_json(content.header[_NAME])
 
 
-SECTIONS.register(Section(name=_NAME, since=2, keys=(_NAME,), dtypes={}, write=_write, read=_read))
+SECTIONS = (Section(name=_NAME, since=2, keys=(_NAME,), dtypes={}, write=_write, read=_read),)

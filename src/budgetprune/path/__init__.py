@@ -1,17 +1,5 @@
 """All optimal prunings of a problem, from the unpruned forest to a single leaf per tree."""
 
-from budgetprune.path import section as _section  # noqa: F401  (registers the section of model files)
-from budgetprune.path.budgets import ROUNDING, check_budget, first_within, warn_that_budget_buys_nothing
-from budgetprune.path.decided import DecidedCosts
-from budgetprune.path.path import ARRAYS, PruningPath, breakpoints
+import lazy_loader
 
-__all__ = [
-    "ARRAYS",
-    "ROUNDING",
-    "DecidedCosts",
-    "PruningPath",
-    "breakpoints",
-    "check_budget",
-    "first_within",
-    "warn_that_budget_buys_nothing",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

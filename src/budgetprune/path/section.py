@@ -20,7 +20,7 @@ from budgetprune.forest import Forest, from_plain, links_in_preorder, present, s
 from budgetprune.path.npz import read_npz
 from budgetprune.path.path import ARRAYS, PruningPath
 from budgetprune.path.restore import restore_path
-from budgetprune.persistence import SECTIONS, Content, Section, add_prefix, check_arrays, remove_prefix
+from budgetprune.persistence import Content, Section, add_prefix, check_arrays, remove_prefix
 
 NAME = "path"
 
@@ -112,7 +112,7 @@ def _of_all_nodes(
     return expanded
 
 
-SECTIONS.register(
+SECTIONS = (
     Section(
         name=NAME,
         since=2,
@@ -121,5 +121,5 @@ SECTIONS.register(
         write=_write,
         read=_read,
         read_older=read_npz,
-    )
+    ),
 )

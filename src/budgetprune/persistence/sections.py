@@ -67,7 +67,17 @@ class Section:
     read_older: Callable[[File], Any] | None = None
 
 
-SECTIONS: Registry[Section] = Registry("section of model files")
+SECTIONS: Registry[Section] = Registry(
+    "section of model files",
+    (
+        "budgetprune.forest.section:SECTIONS",
+        "budgetprune.costs.section:SECTIONS",
+        "budgetprune.predictor.section:SECTIONS",
+        "budgetprune.path.section:SECTIONS",
+        "budgetprune.model.section:SECTIONS",
+        "budgetprune.staged.section:SECTIONS",
+    ),
+)
 
 
 # --- Writing ------------------------------------------------------------------------------------------------

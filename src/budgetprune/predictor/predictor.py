@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,20 @@ from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.engine import Engine
 from budgetprune.predictor.example import Example
 from budgetprune.predictor.rules import Order, check_decision_rule
+from budgetprune.utils.registry import Registry
 
 # Settings stored in a file with the forest and its prices.
 SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order", "look_ahead")
 
-Restorer = Callable[[StoredSections], "BudgetPredictor"]
-_RESTORERS: dict[str, Restorer] = {}
+
+class Restorer(NamedTuple):
+    """Function that creates the predictor of a file that has the section `name`."""
+
+    name: str
+    restore: Callable[[StoredSections], BudgetPredictor]
 
 
-def register_restorer(section: str, restorer: Restorer) -> None:
-    """Register a function that creates the predictor of a file that has a certain section."""
-    _RESTORERS[section] = restorer
+RESTORERS: Registry[Restorer] = Registry("restorer", ("budgetprune.staged.prediction.predictor:RESTORERS",))
 
 
 class BudgetPredictor:
@@ -352,9 +355,9 @@ class BudgetPredictor:
     def from_sections(cls, stored: StoredSections) -> BudgetPredictor:
         """Create a predictor from the sections of a model file."""
         stored.need("forest", "costs", "options")
-        for section, restorer in _RESTORERS.items():
-            if section in stored:
-                return restorer(stored)
+        for restorer in RESTORERS:
+            if restorer.name in stored:
+                return restorer.restore(stored)
         forest, costs, settings = stored["forest"], stored["costs"], stored["options"]
         unknown = settings.keys() - set(SETTINGS)
         if unknown:

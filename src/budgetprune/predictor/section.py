@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.persistence import SECTIONS, Content, Section
+from budgetprune.persistence import Content, Section
 
 _NAME = "options"
 
@@ -28,4 +28,4 @@ def _check(options: Any) -> dict[str, Any]:
     return options
 
 
-SECTIONS.register(Section(name=_NAME, since=1, keys=(_NAME,), dtypes={}, write=_write, read=_read))
+SECTIONS = (Section(name=_NAME, since=1, keys=(_NAME,), dtypes={}, write=_write, read=_read),)

@@ -109,7 +109,9 @@ class ErrorEstimate(ABC):
         raise NotImplementedError
 
 
-ERROR_ESTIMATES: Registry[ErrorEstimate] = Registry("error estimate")
+ERROR_ESTIMATES: Registry[ErrorEstimate] = Registry(
+    "error estimate", ("budgetprune.problem.estimates:BUILT_IN",)
+)
 register_error_estimate = ERROR_ESTIMATES.register
 unregister_error_estimate = ERROR_ESTIMATES.unregister
 find_error_estimate = ERROR_ESTIMATES.find

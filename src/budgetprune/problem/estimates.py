@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem.boosted import check_known_loss, measure
-from budgetprune.problem.estimate import (
-    ErrorEstimate,
-    ErrorRows,
-    NodeStatistics,
-    SplitGains,
-    register_error_estimate,
-)
+from budgetprune.problem.estimate import ErrorEstimate, ErrorRows, NodeStatistics, SplitGains
 from budgetprune.problem.gains import split_gains
 from budgetprune.problem.rows import RoutedRows, route
 from budgetprune.problem.tally import tally_rows
@@ -170,5 +164,4 @@ def _measured(forest: Forest, rows: RoutedRows, labels: Labels) -> SplitGains:
 
 
 IN_BAG, OUT_OF_BAG, HELD_OUT, POOLED = InBag(), OutOfBag(), HeldOut(), Pooled()
-for _estimate in (IN_BAG, OUT_OF_BAG, HELD_OUT, POOLED):
-    register_error_estimate(_estimate)
+BUILT_IN = (IN_BAG, OUT_OF_BAG, HELD_OUT, POOLED)

@@ -44,7 +44,7 @@ class PathSolver(Solver, Protocol):
         ...
 
 
-SOLVERS: Registry[Solver] = Registry("solver")
+SOLVERS: Registry[Solver] = Registry("solver", ("budgetprune.solvers:BUILT_IN",))
 register_solver = SOLVERS.register
 unregister_solver = SOLVERS.unregister
 find_solver = SOLVERS.find

@@ -13,39 +13,6 @@
 =====================  =================================================================================
 """
 
-from budgetprune.selection.choice import Choices
-from budgetprune.selection.context import FitContext
-from budgetprune.selection.decided_counting import DecidedCounting
-from budgetprune.selection.final_model import FinalModel, FinalModelBuilder
-from budgetprune.selection.options import SelectionOptions
-from budgetprune.selection.pruned_model import PrunedClassifier, PrunedModel, PrunedRegressor
-from budgetprune.selection.rows import Index, LabelledRows, halves, split_rows
-from budgetprune.selection.scored_model import NO_PROBABILITIES
-from budgetprune.selection.select import SelectedPruning, select_pruning
-from budgetprune.selection.tradeoff import TradeOff, evenly_spaced
-from budgetprune.selection.training import set_open_parameters, supported_model, train, with_names
+import lazy_loader
 
-__all__ = [
-    "NO_PROBABILITIES",
-    "Choices",
-    "DecidedCounting",
-    "FinalModel",
-    "FinalModelBuilder",
-    "FitContext",
-    "Index",
-    "LabelledRows",
-    "PrunedClassifier",
-    "PrunedModel",
-    "PrunedRegressor",
-    "SelectedPruning",
-    "SelectionOptions",
-    "TradeOff",
-    "evenly_spaced",
-    "halves",
-    "select_pruning",
-    "set_open_parameters",
-    "split_rows",
-    "supported_model",
-    "train",
-    "with_names",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

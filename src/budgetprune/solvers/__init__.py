@@ -6,7 +6,7 @@
 `lp`           linear relaxation of program (IP) of the paper; for reference
 =============  =========================================================================================
 
-Importing this package registers all three.
+The registry of the problem package finds all three in `BUILT_IN`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from budgetprune.path import PruningPath
-from budgetprune.problem import Pruning, PruningProblem, find_solver, register_solver
+from budgetprune.problem import Pruning, PruningProblem, find_solver
 from budgetprune.solvers import lp as _lp
 from budgetprune.solvers import parametric as _parametric
 from budgetprune.solvers import primal_dual as _primal_dual
@@ -54,9 +54,7 @@ class LPSolver:
         return _lp.solve(problem, lam, **options)
 
 
-register_solver(ParametricSolver())
-register_solver(PrimalDualSolver())
-register_solver(LPSolver())
+BUILT_IN = (ParametricSolver(), PrimalDualSolver(), LPSolver())
 
 
 def solve(problem: PruningProblem, lam: float, solver: str = "parametric", **options: Any) -> Pruning:

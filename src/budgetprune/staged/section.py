@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from budgetprune.forest import Forest
-from budgetprune.persistence import SECTIONS, Content, Section, add_prefix, remove_prefix
+from budgetprune.persistence import Content, Section, add_prefix, remove_prefix
 from budgetprune.staged.model.chain import Stage
 from budgetprune.staged.model.join import join_forests, take_trees
 from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective, SquaredError
@@ -45,8 +45,8 @@ def _read(content: Content, others: Mapping[str, Any]) -> StagedModel:
     return restore_model(others["forest"], others["costs"], header, arrays)
 
 
-SECTIONS.register(
-    Section(name=NAME, since=3, keys=(NAME,), dtypes=add_prefix(PREFIX, DTYPES), write=_write, read=_read)
+SECTIONS = (
+    Section(name=NAME, since=3, keys=(NAME,), dtypes=add_prefix(PREFIX, DTYPES), write=_write, read=_read),
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-VERSION = version("budgetprune")
+__version__ = version("budgetprune")
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Generic, Protocol, TypeVar
 
 from budgetprune.errors import InvalidInputError
@@ -24,27 +25,40 @@ class Registry(Generic[T]):
     Parameters
     ----------
     kind : str
-        What the objects are, for messages: "loss", "solver".
+        Kind of the objects, for messages: "loss", "solver".
+    built_in : tuple of str
+        Collections of the objects of this package, as "module:name". The modules are imported when the
+        registry is first used: they may be slow to import, or import the module of the registry.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, built_in: tuple[str, ...] = ()) -> None:
         self._kind = kind
         self._objects: dict[str, T] = {}
+        self._built_in = built_in
+
+    def _load(self) -> dict[str, T]:
+        """Return all objects, the built-in ones too."""
+        for place in self._built_in:
+            module, _, collection = place.partition(":")
+            for item in getattr(import_module(module), collection):
+                self._objects.setdefault(item.name, item)
+        self._built_in = ()
+        return self._objects
 
     def __iter__(self) -> Iterator[T]:
-        return iter(tuple(self._objects.values()))
+        return iter(tuple(self._load().values()))
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._objects
+        return isinstance(name, str) and name in self._load()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all registered objects."""
-        return tuple(self._objects)
+        return tuple(self._load())
 
     def register(self, item: T) -> T:
         """Add an object under its name, which must be free; return the object."""
-        if item.name in self._objects:
+        if item.name in self._load():
             raise InvalidInputError(
                 f"a {self._kind} called {item.name!r} is registered already; choose another name."
             )

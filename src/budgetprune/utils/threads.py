@@ -9,12 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import joblib
-import numba
-from joblib import effective_n_jobs
-
-_MOST_THREADS: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -25,9 +19,13 @@ VALUES_PER_THREAD = 500_000
 @contextmanager
 def kernel_threads(n_jobs: int | None) -> Iterator[None]:
     """Limit kernels to `n_jobs` threads; None leaves the number unchanged."""
+    import numba
+    from joblib import effective_n_jobs
+
     before = numba.get_num_threads()
     if n_jobs is not None:
-        numba.set_num_threads(min(effective_n_jobs(n_jobs), _MOST_THREADS))
+        most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+        numba.set_num_threads(min(effective_n_jobs(n_jobs), most))
     try:
         yield
     finally:
@@ -41,6 +39,8 @@ def in_threads(work: Callable[[int], None], parts: Sequence[int]) -> None:
     take no processor time while they wait, and none is left behind for a fork to copy. An interruption or an
     error skips the parts that have not started.
     """
+    import numba
+
     work(parts[0])  # alone, so that one thread compiles the kernel
     map_in_threads(work, parts[1:], numba.get_num_threads())
 
@@ -62,6 +62,8 @@ def map_in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_thre
 
 def available_cores(*, physical: bool = False) -> int:
     """Number of cores that this process may use, given its affinity and its container's limits."""
+    import joblib
+
     with warnings.catch_warnings():
         # Where physical cores cannot be identified, all logical cores are counted.
         warnings.simplefilter("ignore", UserWarning)

@@ -12,7 +12,7 @@ from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.measure.values import features_of
 from budgetprune.report.options import ReportOptions
 from budgetprune.report.summary.common import Origin, Source
-from budgetprune.utils.environment import VERSION
+from budgetprune.utils.environment import __version__
 
 if TYPE_CHECKING:
     from budgetprune.model import About
@@ -42,7 +42,7 @@ def shared_fields(
         "guess": guess,
         "guess_score": guess_score,
         "origin": None if about is None else _origin(about),
-        "version": VERSION,
+        "version": __version__,
     }
 
 

@@ -1,6 +1,5 @@
 """Prediction with a staged model, one example or many rows."""
 
-from budgetprune.staged.prediction.engine import StagedEngine
-from budgetprune.staged.prediction.predictor import StagedPredictor
+import lazy_loader
 
-__all__ = ["StagedEngine", "StagedPredictor"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.persistence import StoredSections
-from budgetprune.predictor import BudgetPredictor, check_max_cost, register_restorer
+from budgetprune.predictor import BudgetPredictor, Restorer, check_max_cost
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.prediction.engine import StagedEngine
 from budgetprune.staged.section import NAME, trees_of
@@ -93,4 +93,4 @@ def _restore(stored: StoredSections) -> StagedPredictor:
     return StagedPredictor(stored[NAME], max_cost=options["max_cost"])
 
 
-register_restorer(NAME, _restore)
+RESTORERS = (Restorer(NAME, _restore),)

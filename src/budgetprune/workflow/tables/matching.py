@@ -13,7 +13,8 @@ from budgetprune.costs import listed
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.workflow.tables.columns import Columns, as_booleans, as_numbers, finite_numbers
-from budgetprune.workflow.tables.reading import MOST_COLUMNS, Table, open_table
+from budgetprune.workflow.tables.limits import MOST_COLUMNS
+from budgetprune.workflow.tables.reading import Table, open_table
 
 if TYPE_CHECKING:
     import pandas as pd

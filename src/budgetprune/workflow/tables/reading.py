@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from budgetprune.costs import is_pandas, listed
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.feature_names import default_name
+from budgetprune.workflow.tables.limits import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 # Name of the label column of an svmlight file.
 LABEL = "label"
 
-# Rows of an svmlight file become dense, so that one large index can fill the memory.
-MOST_COLUMNS = 10_000
 
 _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _SEPARATORS = ",;\t|"

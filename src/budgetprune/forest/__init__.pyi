@@ -1,0 +1,78 @@
+from .adapter import Adapter as Adapter
+from .adapter import Reader as Reader
+from .adapters.sklearn.bootstrap import in_bag_counts as in_bag_counts
+from .adapters.sklearn.common import (
+    JoinedTrees as JoinedTrees,
+)
+from .adapters.sklearn.common import (
+    check_fitted as check_fitted,
+)
+from .adapters.sklearn.common import (
+    join_trees as join_trees,
+)
+from .categories import encode_table as encode_table
+from .forest import Forest as Forest
+from .labels import label_cut as label_cut
+from .labels import tie_margin as tie_margin
+from .names import are_stored_names as are_stored_names
+from .names import original_names as original_names
+from .packed import PackedTrees as PackedTrees
+from .pruning import check_keep as check_keep
+from .registry import (
+    ADAPTERS as ADAPTERS,
+)
+from .registry import (
+    adapter_of as adapter_of,
+)
+from .registry import (
+    adapter_of_suffix as adapter_of_suffix,
+)
+from .registry import (
+    find_adapter as find_adapter,
+)
+from .registry import (
+    register_adapter as register_adapter,
+)
+from .routing import chunk_bounds as chunk_bounds
+from .routing import goes_left as goes_left
+from .routing import sum_values as sum_values
+from .rows import as_rows as as_rows
+from .schema import (
+    ARRAYS as ARRAYS,
+)
+from .schema import (
+    LABEL_RULES as LABEL_RULES,
+)
+from .schema import (
+    LARGEST_SUM as LARGEST_SUM,
+)
+from .schema import (
+    PER_NODE as PER_NODE,
+)
+from .schema import (
+    TWO_DIMENSIONAL as TWO_DIMENSIONAL,
+)
+from .section import (
+    check_same_forest as check_same_forest,
+)
+from .section import (
+    from_plain as from_plain,
+)
+from .section import (
+    present as present,
+)
+from .section import (
+    settings_to_store as settings_to_store,
+)
+from .section import (
+    to_plain as to_plain,
+)
+from .topology import (
+    links_in_preorder as links_in_preorder,
+)
+from .topology import (
+    mean_of_leaves as mean_of_leaves,
+)
+from .topology import (
+    sum_of_leaves as sum_of_leaves,
+)

@@ -1,0 +1,31 @@
+from .chain import Chain as Chain
+from .chain import Stage as Stage
+from .error_costs import (
+    LARGEST_PRICE as LARGEST_PRICE,
+)
+from .error_costs import (
+    check_error_costs as check_error_costs,
+)
+from .error_costs import (
+    read_error_costs as read_error_costs,
+)
+from .join import join_forests as join_forests
+from .join import take_trees as take_trees
+from .links import link_of as link_of
+from .links import log_shares as log_shares
+from .links import probabilities as probabilities
+from .objective import (
+    ErrorCosts as ErrorCosts,
+)
+from .objective import (
+    LogLoss as LogLoss,
+)
+from .objective import (
+    Objective as Objective,
+)
+from .objective import (
+    SquaredError as SquaredError,
+)
+from .staged_model import StagedModel as StagedModel
+from .staged_model import StageShares as StageShares
+from .tradeoff import StagedTradeOff as StagedTradeOff

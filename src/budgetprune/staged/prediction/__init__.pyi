@@ -1,0 +1,2 @@
+from .engine import StagedEngine as StagedEngine
+from .predictor import StagedPredictor as StagedPredictor

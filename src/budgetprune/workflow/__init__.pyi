@@ -1,0 +1,17 @@
+from .comparison import rounded_up as rounded_up
+from .error_costs import ErrorCosts as ErrorCosts
+from .fit import fit_table as fit_table
+from .observer import Observer as Observer
+from .options import FitOptions as FitOptions
+from .options import PruneOptions as PruneOptions
+from .options import check_limit as check_limit
+from .prune import prune_model as prune_model
+from .rebudget import rebudget_model as rebudget_model
+from .rebudget import unused_budget_note as unused_budget_note
+from .tables import encode_target as encode_target
+from .tables import price_list_template as price_list_template
+from .tables import read_table_for as read_table_for
+from .tables import rows_for as rows_for
+from .tables.limits import MOST_COLUMNS as MOST_COLUMNS
+from .tables.spreadsheets import escape_formulas as escape_formulas
+from .training_data import read_columns as read_columns
