@@ -55,7 +55,7 @@ fuzz-service: $(VENV)/installed-test ## send broken requests to the service
 	$(BIN)/python -m pytest tests/service/test_fuzz_requests.py
 	$(BIN)/python -m tests.service.fuzz_connections --cases $(CONNECTION_CASES)
 
-check: $(VENV)/installed-check ## ruff, ruff format, mypy (strict)
+check: $(VENV)/installed-check ## ruff, ruff format, mypy (strict), import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -174,7 +174,7 @@ def _minus_maximum(scores: Array) -> Array:
     return below
 
 
-LOSSES: Registry[Loss] = Registry("loss")
+LOSSES: Registry[Loss] = Registry("loss", base=Loss)
 register_loss = LOSSES.register
 unregister_loss = LOSSES.unregister
 find_loss = LOSSES.find

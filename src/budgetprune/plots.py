@@ -8,7 +8,7 @@ from budgetprune.plotting import Purchases, new_figure, save_trade_off, tidy
 __all__ = ["Curve", "Purchases", "new_figure", "save_trade_off", "tidy"]
 
 warnings.warn(
-    "budgetprune.plots is deprecated; import from budgetprune.plotting.",
+    "budgetprune.plots is deprecated; import from budgetprune.plotting, where Curve is called NamedCurve.",
     DeprecationWarning,
     stacklevel=2,
 )

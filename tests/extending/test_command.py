@@ -14,6 +14,7 @@ import typer
 from budgetprune import BudgetModel, InvalidInputError, cli
 from budgetprune.commands import register_command, registry, unregister_command
 
+COMMANDS, EXTENSIONS = "budgetprune.commands", "budgetprune.extensions"
 MODEL = Path(__file__).parents[1] / "golden" / "with_path-2.budgetprune"
 
 
@@ -101,10 +102,9 @@ def test_a_function_that_takes_no_dataclass_is_refused():
 
 
 def test_entry_points_are_found(capsys, monkeypatch):
-    group = "budgetprune.commands"
     entries = [
-        EntryPoint("count-trees", f"{__name__}:trees", group),
-        EntryPoint("broken", "no_such_package:run", group),
+        EntryPoint("count-trees", f"{__name__}:trees", COMMANDS),
+        EntryPoint("broken", "no_such_package:run", COMMANDS),
     ]
     loaded = {"count-trees": trees}
 
@@ -112,7 +112,7 @@ def test_entry_points_are_found(capsys, monkeypatch):
         return loaded[entry.name] if entry.name in loaded else __import__("no_such_package")
 
     monkeypatch.setattr(EntryPoint, "load", load)
-    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == COMMANDS else [])
     try:
         status, out, err = run(capsys, "count-trees", MODEL)
         assert status == 0
@@ -120,3 +120,32 @@ def test_entry_points_are_found(capsys, monkeypatch):
         assert err.startswith("budgetprune: the command 'broken' (no_such_package:run) cannot be loaded")
     finally:
         unregister_command("count-trees")
+
+
+def test_modules_of_extensions_are_imported(capsys, monkeypatch):
+    entries = [
+        EntryPoint("mine", "my_package", EXTENSIONS),
+        EntryPoint("broken", "no_such_package", EXTENSIONS),
+    ]
+    loaded = []
+
+    def load(entry):
+        if entry.name == "broken":
+            raise ImportError("no module named no_such_package")
+        loaded.append(entry.name)
+
+    monkeypatch.setattr(EntryPoint, "load", load)
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == EXTENSIONS else [])
+    status, _, err = run(capsys, "--version")
+    assert (status, loaded) == (0, ["mine"])
+    assert err.startswith("budgetprune: the extension 'broken' (no_such_package) cannot be loaded")
+
+
+def test_a_command_of_another_package_cannot_replace_one_of_this_package(capsys, monkeypatch):
+    entry = EntryPoint("fit", f"{__name__}:trees", COMMANDS)
+    monkeypatch.setattr(EntryPoint, "load", lambda entry: trees)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry] if group == COMMANDS else [])
+    status, _, err = run(capsys, "--version")
+    assert status == 0
+    assert "the command 'fit'" in err
+    assert "is registered already" in err

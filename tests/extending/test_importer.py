@@ -188,6 +188,12 @@ def test_without_registration_it_is_refused(model):
         replace(forest, origin=None).to_model("stumps")
 
 
+def test_what_is_no_forest_is_refused(model, monkeypatch):
+    monkeypatch.setattr(StumpsAdapter, "importers", {"tests.Stumps": lambda model: None})
+    with pytest.raises(UnsupportedModelError, match=r"the importer of .* returned a NoneType for this Stumps"):
+        Forest.from_model(model)
+
+
 def test_names_classes_and_suffixes_must_be_free():
     class Other(StumpsAdapter):
         name, importers = "others", {}

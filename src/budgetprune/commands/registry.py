@@ -2,20 +2,24 @@
 
 A command is a function that takes one dataclass of arguments; its docstring is the help text. Commands of
 other packages call `register_command`, or are found through the entry point group ``budgetprune.commands``.
+Modules in the group ``budgetprune.extensions`` are imported when the program starts, so that the importers,
+losses, error estimates and solvers that they register can be used by the commands.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from budgetprune.commands.signature import with_signature
 from budgetprune.errors import InvalidInputError
 
 ENTRY_POINTS = "budgetprune.commands"
+EXTENSIONS = "budgetprune.extensions"
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Command:
 
 _COMMANDS: dict[tuple[str | None, str], Command] = {}
 _GROUPS: dict[str, str] = {}
+_PLUGINS: dict[str, str] = {}  # commands of entry points that were registered
 
 
 def register_command(
@@ -65,6 +70,7 @@ def register_command(
 
 def unregister_command(name: str, *, group: str | None = None) -> None:
     """Remove a command."""
+    _PLUGINS.pop(name, None)
     if _COMMANDS.pop((group, name), None) is None:
         raise InvalidInputError(f"no command {name!r} is registered.")
 
@@ -85,15 +91,28 @@ def registered_groups() -> dict[str, str]:
 
 
 def load_plugins() -> None:
-    """Register the commands of installed packages; one that cannot be loaded is reported and left out."""
+    """Import the extensions and register the commands of installed packages.
+
+    One that cannot be loaded is reported and left out.
+    """
+    for entry in entry_points(group=EXTENSIONS):
+        with _failure_reported("extension", entry):
+            entry.load()
     for entry in entry_points(group=ENTRY_POINTS):
-        if (None, entry.name) in _COMMANDS:
-            continue
-        try:
-            register_command(entry.load(), name=entry.name)
-        except Exception as error:  # code of other packages may raise anything
-            print(
-                f"budgetprune: the command {entry.name!r} ({entry.value}) cannot be loaded: "
-                f"{type(error).__name__}: {error}",
-                file=sys.stderr,
-            )
+        loaded = _PLUGINS.get(entry.name) == entry.value
+        if not loaded:
+            with _failure_reported("command", entry):
+                register_command(entry.load(), name=entry.name)
+                _PLUGINS[entry.name] = entry.value
+
+
+@contextmanager
+def _failure_reported(kind: str, entry: EntryPoint) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # code of other packages may raise anything
+        print(
+            f"budgetprune: the {kind} {entry.name!r} ({entry.value}) cannot be loaded: "
+            f"{type(error).__name__}: {error}",
+            file=sys.stderr,
+        )

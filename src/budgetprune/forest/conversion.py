@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.errors import InvalidInputError
+from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest.registry import export_forest, find_adapter, import_model
 
 if TYPE_CHECKING:
@@ -46,7 +46,13 @@ class LibraryConversion:
         An inconsistent model raises InvalidInputError, which names the tree and the node: children that do
         not exist, cycles, unknown features, missing sets of categories.
         """
-        return import_model(model)
+        forest = import_model(model)
+        if not isinstance(forest, LibraryConversion):
+            raise UnsupportedModelError(
+                f"the importer of {find_adapter(model).title} returned a {type(forest).__name__} for this "
+                f"{type(model).__name__}; it must return a Forest."
+            )
+        return forest
 
     def to_sklearn(self) -> Any:
         """Convert the forest to a scikit-learn estimator of its original class.

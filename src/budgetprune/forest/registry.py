@@ -12,12 +12,14 @@ from budgetprune.utils.registry import Registry
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
-ADAPTERS: Registry[Adapter] = Registry("library", ("budgetprune.forest.adapters:BUILT_IN",))
+ADAPTERS: Registry[Adapter] = Registry("library", ("budgetprune.forest.adapters:BUILT_IN",), base=Adapter)
 unregister_adapter = ADAPTERS.unregister
 
 
 def register_adapter(adapter: Adapter) -> Adapter:
     """Add a library; its name, its classes and its file suffixes must be free. Return the adapter."""
+    if not isinstance(adapter, Adapter):
+        raise InvalidInputError(f"a library must be an Adapter, not a {type(adapter).__name__}.")
     for other in ADAPTERS:
         taken = sorted({*adapter.importers, *adapter.suffixes} & {*other.importers, *other.suffixes})
         if taken:

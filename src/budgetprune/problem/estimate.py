@@ -110,7 +110,10 @@ class ErrorEstimate(ABC):
 
 
 ERROR_ESTIMATES: Registry[ErrorEstimate] = Registry(
-    "error estimate", ("budgetprune.problem.estimates:BUILT_IN",)
+    "error estimate",
+    ("budgetprune.problem.estimates:BUILT_IN",),
+    base=ErrorEstimate,
+    reserved=("auto",),
 )
 register_error_estimate = ERROR_ESTIMATES.register
 unregister_error_estimate = ERROR_ESTIMATES.unregister

@@ -73,7 +73,7 @@ class SquaredError(NodeLoss):
         return np.asarray(scatter + weight * (mean - value[:, 0]) ** 2)
 
 
-NODE_LOSSES: Registry[NodeLoss] = Registry("node loss")
+NODE_LOSSES: Registry[NodeLoss] = Registry("node loss", base=NodeLoss)
 register_node_loss = NODE_LOSSES.register
 unregister_node_loss = NODE_LOSSES.unregister
 find_node_loss = NODE_LOSSES.find

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from budgetprune.problem.pruning import Pruning
 
 
+@runtime_checkable
 class Solver(Protocol):
     """Method that finds the best pruning of a problem."""
 
@@ -44,7 +45,7 @@ class PathSolver(Solver, Protocol):
         ...
 
 
-SOLVERS: Registry[Solver] = Registry("solver", ("budgetprune.solvers:BUILT_IN",))
+SOLVERS: Registry[Solver] = Registry("solver", ("budgetprune.solvers:BUILT_IN",), base=Solver)
 register_solver = SOLVERS.register
 unregister_solver = SOLVERS.unregister
 find_solver = SOLVERS.find

@@ -43,6 +43,13 @@ class _ScoredModel(PrunedModel):
     def n_features_in_(self) -> int:
         return self._interpreter.n_features
 
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        names = self._interpreter.feature_names
+        if names is None:
+            raise AttributeError("feature_names_in_ is not there, because the features have no names.")
+        return np.array(names, dtype=object)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Return the model, which is fitted; scikit-learn requires the method of estimators."""
         return self
@@ -63,7 +70,7 @@ class _ScoredModel(PrunedModel):
         return None if self._early is None else self._early.labels
 
 
-class _ScoredClassifier(ClassifierMixin, _ScoredModel, PrunedClassifier, BaseEstimator):  # type: ignore[misc]
+class ScoredClassifier(ClassifierMixin, _ScoredModel, PrunedClassifier, BaseEstimator):  # type: ignore[misc]
     """Classifier with known scores."""
 
     @property
@@ -71,7 +78,7 @@ class _ScoredClassifier(ClassifierMixin, _ScoredModel, PrunedClassifier, BaseEst
         return np.asarray(self._interpreter.classes)
 
 
-class _ScoredRegressor(RegressorMixin, _ScoredModel, PrunedRegressor, BaseEstimator):  # type: ignore[misc]
+class ScoredRegressor(RegressorMixin, _ScoredModel, PrunedRegressor, BaseEstimator):  # type: ignore[misc]
     """Regressor with known scores."""
 
 
@@ -88,7 +95,7 @@ def scored_model(
     If predictions that stop early may have other labels, `early` has these labels.
     """
     forest = pruned.unpruned if isinstance(pruned, Pruning) else pruned.forest
-    model: _ScoredModel = _ScoredClassifier() if forest.is_classifier else _ScoredRegressor()
+    model: _ScoredModel = ScoredClassifier() if forest.is_classifier else ScoredRegressor()
     model._pruned, model._prices = pruned, prices
     model.counting, model.threshold, model.tolerance = options.counting, options.threshold, options.tolerance
     model.slack_ = 0.0 if early is None else early.slack

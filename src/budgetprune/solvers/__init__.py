@@ -11,9 +11,11 @@ The registry of the problem package finds all three in `BUILT_IN`.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from budgetprune.path import PruningPath
+from budgetprune.problem import SOLVERS as _SOLVERS
 from budgetprune.problem import Pruning, PruningProblem, find_solver
 from budgetprune.solvers import lp as _lp
 from budgetprune.solvers import parametric as _parametric
@@ -52,6 +54,17 @@ class LPSolver:
 
     def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
         return _lp.solve(problem, lam, **options)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "SOLVERS":
+        warnings.warn(
+            "budgetprune.solvers.SOLVERS is deprecated; use SOLVERS of budgetprune.problem.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return _SOLVERS
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 BUILT_IN = (ParametricSolver(), PrimalDualSolver(), LPSolver())

@@ -29,10 +29,23 @@ class Registry(Generic[T]):
     built_in : tuple of str
         Collections of the objects of this package, as "module:name". The modules are imported when the
         registry is first used: they may be slow to import, or import the module of the registry.
+    base : type, optional
+        Class that objects must have, or protocol that they must follow.
+    reserved : tuple of str
+        Names that have another meaning, such as "auto".
     """
 
-    def __init__(self, kind: str, built_in: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        kind: str,
+        built_in: tuple[str, ...] = (),
+        *,
+        base: type | None = None,
+        reserved: tuple[str, ...] = (),
+    ) -> None:
         self._kind = kind
+        self._base = base
+        self._reserved = reserved
         self._objects: dict[str, T] = {}
         self._built_in = built_in
 
@@ -58,11 +71,24 @@ class Registry(Generic[T]):
 
     def register(self, item: T) -> T:
         """Add an object under its name, which must be free; return the object."""
-        if item.name in self._load():
+        if isinstance(item, type):
+            raise InvalidInputError(f"register an object, not a class: write {item.__name__}().")
+        if self._base is not None and not isinstance(item, self._base):
             raise InvalidInputError(
-                f"a {self._kind} called {item.name!r} is registered already; choose another name."
+                f"a {self._kind} must be a {self._base.__name__}, not a {type(item).__name__}."
             )
-        self._objects[item.name] = item
+        name = getattr(item, "name", None)
+        if not isinstance(name, str) or not name or name in self._reserved:
+            raise InvalidInputError(
+                f"the name of the {self._kind} {type(item).__name__} must be a string that is not empty"
+                + (f" and not {' or '.join(map(repr, self._reserved))}" if self._reserved else "")
+                + f", not {name!r}."
+            )
+        if name in self._load():
+            raise InvalidInputError(
+                f"a {self._kind} called {name!r} is registered already; choose another name."
+            )
+        self._objects[name] = item
         return item
 
     def unregister(self, name: str) -> None:
