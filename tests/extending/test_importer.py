@@ -190,7 +190,7 @@ def test_without_registration_it_is_refused(model):
 
 def test_what_is_no_forest_is_refused(model, monkeypatch):
     monkeypatch.setattr(StumpsAdapter, "importers", {"tests.Stumps": lambda model: None})
-    with pytest.raises(UnsupportedModelError, match=r"the importer of .* returned a NoneType for this Stumps"):
+    with pytest.raises(UnsupportedModelError, match=r"importer of .* returned a NoneType for this Stumps"):
         Forest.from_model(model)
 
 
