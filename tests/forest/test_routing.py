@@ -66,7 +66,7 @@ def test_each_tree_can_feed_its_own_output(forest, rows):
 def test_no_bit_depends_on_how_rows_are_divided(forest, rows, monkeypatch):
     leaves, scores = forest.apply(rows), forest.scores(rows)
     monkeypatch.setattr(_routing, "CHUNK", 3)
-    assert chunk_bounds(len(rows)).size > len(rows) // 4
+    assert len(chunk_bounds(len(rows))) > len(rows) // 4
     assert np.array_equal(forest.apply(rows), leaves)
     assert np.array_equal(forest.scores(rows), scores)
 
@@ -75,7 +75,8 @@ def test_no_bit_depends_on_how_rows_are_divided(forest, rows, monkeypatch):
 @pytest.mark.parametrize("n_rows", [1, 2, 6, 7, 8, 99, 100, 1000])
 def test_chunks_hold_every_row_once_and_as_many_as_their_neighbours(n_rows, n_threads, monkeypatch):
     monkeypatch.setattr(_routing, "CHUNK", 10)
-    monkeypatch.setattr(_routing, "get_num_threads", lambda: n_threads)
+    monkeypatch.setattr(_routing, "FEWEST_ROWS_OF_THREADS", 1)
+    monkeypatch.setattr(_routing, "kernel_thread_count", lambda: n_threads)
     bounds = chunk_bounds(n_rows)
     sizes = np.diff(bounds)
     assert (bounds[0], bounds[-1]) == (0, n_rows)

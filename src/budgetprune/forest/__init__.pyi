@@ -33,7 +33,6 @@ from .registry import (
 from .registry import (
     register_adapter as register_adapter,
 )
-from .routing import chunk_bounds as chunk_bounds
 from .routing import goes_left as goes_left
 from .routing import sum_values as sum_values
 from .rows import as_rows as as_rows

@@ -16,7 +16,7 @@ from budgetprune.forest.conversion import LibraryConversion
 from budgetprune.forest.labels import label_numbers
 from budgetprune.forest.packed import PackedTrees, pack
 from budgetprune.forest.pruning import prune_forest
-from budgetprune.forest.routing import chunk_bounds, find_leaves, sum_values
+from budgetprune.forest.routing import find_leaves, sum_values
 from budgetprune.forest.rows import as_rows
 from budgetprune.forest.schema import ARRAYS
 from budgetprune.forest.topology import depths
@@ -237,15 +237,13 @@ class Forest(LibraryConversion):
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the leaf of each row in each tree: absolute node numbers, of shape (n_rows, n_trees)."""
         rows = self.prepare_rows(X)
-        leaves: NDArray[np.int32] = find_leaves(rows, chunk_bounds(len(rows)), self._packed)
+        leaves: NDArray[np.int32] = find_leaves(rows, self._packed)
         return leaves
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Sum the outputs of the trees, in their order: the score before the link, (n_rows, n_outputs)."""
         rows = self.prepare_rows(X)
-        scores: NDArray[np.float64] = sum_values(
-            rows, chunk_bounds(len(rows)), self._packed, self.value, self.tree_output, self.base
-        )
+        scores: NDArray[np.float64] = sum_values(rows, self._packed, self.value, self.tree_output, self.base)
         scores /= self.divisor
         return scores
 

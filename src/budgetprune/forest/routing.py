@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads
 from numpy.typing import NDArray
 
 from budgetprune.forest.packed import PackedTrees
-from budgetprune.utils.jit import njit, prange
+from budgetprune.utils.jit import njit
+from budgetprune.utils.threads import in_threads, kernel_thread_count
 
 # LightGBM's threshold (float32) for zero where zeros mean "missing"; specific to LightGBM.
 ZERO = float(np.float32(1e-35))
 
 # Most rows that a thread routes together: many share a node, and a column fits in the cache.
 CHUNK = 8192
+# With fewer rows, starting threads takes longer than it saves.
+FEWEST_ROWS_OF_THREADS = 256
 
 # With fewer rows at a node, partitioning does not pay off.
 FEW = 4
@@ -162,28 +166,70 @@ def sort_by_leaf(
     return order, reached[:n_leaves], stop[:n_leaves]
 
 
-def chunk_bounds(n_rows: int) -> NDArray[np.int64]:
-    """Divide rows evenly into chunks, the same number for each thread."""
-    n_threads = get_num_threads()
+def chunk_bounds(n_rows: int) -> list[int]:
+    """Divide rows evenly into chunks, the same number for each thread; few rows are one chunk."""
+    n_threads = kernel_thread_count() if n_rows >= FEWEST_ROWS_OF_THREADS else 1
     n_chunks = min(n_rows, n_threads * (1 + (n_rows - 1) // (n_threads * CHUNK)))
-    return np.arange(n_chunks + 1) * n_rows // n_chunks
+    return [c * n_rows // n_chunks for c in range(n_chunks + 1)]
 
 
-@njit(cache=True, parallel=True)
-def find_leaves(X: NDArray[Any], bounds: NDArray[np.int64], trees: PackedTrees) -> NDArray[np.int32]:
+def in_chunks(work: Callable[[slice], None], n_rows: int) -> None:
+    """Call a function for each chunk of the rows, on several threads."""
+    if n_rows > 0:
+        in_threads(work, [slice(*ends) for ends in pairwise(chunk_bounds(n_rows))])
+
+
+def find_leaves(X: NDArray[Any], trees: PackedTrees) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree."""
     leaves = np.empty((X.shape[0], trees.tree_start.size - 1), dtype=np.int32)
-    for c in prange(bounds.size - 1):
-        rows = X[bounds[c] : bounds[c + 1]]
-        columns = rows.T.copy()
-        for t in range(trees.tree_start.size - 1):
-            order, leaf, stop = sort_by_leaf(rows, columns, trees.tree_start[t], trees)
-            start = 0
-            for j in range(leaf.size):
-                for q in range(start, stop[j]):
-                    leaves[bounds[c] + order[q], t] = leaf[j]
-                start = stop[j]
+    in_chunks(lambda chunk: find_leaves_of_chunk(X[chunk], trees, leaves[chunk]), X.shape[0])
     return leaves
+
+
+def sum_values(
+    X: NDArray[Any],
+    trees: PackedTrees,
+    value: NDArray[np.float64],
+    tree_output: NDArray[np.int32],
+    base: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Add the trees' outputs to the base score in tree order, so that rounding is reproducible."""
+    scores = np.empty((X.shape[0], base.size))
+    in_chunks(
+        lambda chunk: sum_values_of_chunk(X[chunk], trees, value, tree_output, base, scores[chunk]),
+        X.shape[0],
+    )
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def find_leaves_of_chunk(rows: NDArray[Any], trees: PackedTrees, leaves: NDArray[np.int32]) -> None:
+    """Fill in the leaf of every row in every tree."""
+    columns = rows.T.copy()
+    for t in range(trees.tree_start.size - 1):
+        order, leaf, stop = sort_by_leaf(rows, columns, trees.tree_start[t], trees)
+        start = 0
+        for j in range(leaf.size):
+            for q in range(start, stop[j]):
+                leaves[order[q], t] = leaf[j]
+            start = stop[j]
+
+
+@njit(cache=True, nogil=True)
+def sum_values_of_chunk(
+    rows: NDArray[Any],
+    trees: PackedTrees,
+    value: NDArray[np.float64],
+    tree_output: NDArray[np.int32],
+    base: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    """Fill in the sum of the trees' outputs, in tree order."""
+    columns = rows.T.copy()
+    scores[:] = base
+    for t in range(trees.tree_start.size - 1):
+        order, leaf, stop = sort_by_leaf(rows, columns, trees.tree_start[t], trees)
+        add_values(scores, order, leaf, stop, value, tree_output[t])
 
 
 @njit(cache=True)
@@ -205,24 +251,3 @@ def add_values(
                 for k in range(scores.shape[1]):
                     scores[order[q], k] += value[leaf[j], k]
         start = stop[j]
-
-
-@njit(cache=True, parallel=True)
-def sum_values(
-    X: NDArray[Any],
-    bounds: NDArray[np.int64],
-    trees: PackedTrees,
-    value: NDArray[np.float64],
-    tree_output: NDArray[np.int32],
-    base: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Add the trees' outputs to the base score in tree order, so that rounding is reproducible."""
-    scores = np.empty((X.shape[0], base.size))
-    for c in prange(bounds.size - 1):
-        rows, chunk = X[bounds[c] : bounds[c + 1]], scores[bounds[c] : bounds[c + 1]]
-        columns = rows.T.copy()
-        chunk[:] = base
-        for t in range(trees.tree_start.size - 1):
-            order, leaf, stop = sort_by_leaf(rows, columns, trees.tree_start[t], trees)
-            add_values(chunk, order, leaf, stop, value, tree_output[t])
-    return scores

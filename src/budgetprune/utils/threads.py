@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -14,6 +15,8 @@ Result = TypeVar("Result")
 
 # LightGBM's threads synchronise many times per tree. With fewer values per thread, waiting dominates.
 VALUES_PER_THREAD = 500_000
+
+_limit: ContextVar[int | None] = ContextVar("number of threads of kernels", default=None)
 
 
 @contextmanager
@@ -23,26 +26,39 @@ def kernel_threads(n_jobs: int | None) -> Iterator[None]:
     from joblib import effective_n_jobs
 
     before = numba.get_num_threads()
-    if n_jobs is not None:
-        most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-        numba.set_num_threads(min(effective_n_jobs(n_jobs), most))
+    n_threads = before if n_jobs is None else min(effective_n_jobs(n_jobs), _all_threads())
+    numba.set_num_threads(n_threads)
+    token = _limit.set(n_threads)
     try:
         yield
     finally:
+        _limit.reset(token)
         numba.set_num_threads(before)
 
 
-def in_threads(work: Callable[[int], None], parts: Sequence[int]) -> None:
-    """Call a function for each part of the work, on as many threads as kernels may use.
+def kernel_thread_count() -> int:
+    """Number of threads that kernels may use: the limit of `kernel_threads`, or all.
 
-    The function is a kernel that releases the GIL. Threads that start and end here, unlike those of OpenMP,
-    take no processor time while they wait, and none is left behind for a fork to copy. An interruption or an
-    error skips the parts that have not started.
+    Unlike `numba.get_num_threads`, this starts no threads of OpenMP, after which a process must not fork.
     """
+    limit = _limit.get()
+    return _all_threads() if limit is None else limit
+
+
+def _all_threads() -> int:
     import numba
 
-    work(parts[0])  # alone, so that one thread compiles the kernel
-    map_in_threads(work, parts[1:], numba.get_num_threads())
+    return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+
+
+def in_threads(work: Callable[[Item], None], parts: Sequence[Item]) -> None:
+    """Call a function for each part of the work, on as many threads as kernels may use.
+
+    The function calls a kernel that releases the GIL. Threads that start and end here, unlike those of
+    OpenMP, take no processor time while they wait, and none is left behind for a fork to copy. An
+    interruption or an error skips the parts that have not started.
+    """
+    map_in_threads(work, parts, kernel_thread_count())
 
 
 def map_in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_threads: int) -> list[Result]:

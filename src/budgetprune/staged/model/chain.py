@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest import Forest, chunk_bounds, sum_values
+from budgetprune.forest import Forest, sum_values
 from budgetprune.staged.model.expected_scores import expected_values
 from budgetprune.staged.model.links import Link, log_shares, probabilities
 from budgetprune.staged.model.objective import Objective, Outputs
@@ -155,7 +155,7 @@ class Chain:
 
 def _sums(forest: Forest, rows: NDArray[np.float64]) -> NDArray[np.float64]:
     found: NDArray[np.float64] = sum_values(
-        rows, chunk_bounds(len(rows)), forest._packed, forest.value, forest.tree_output, forest.base
+        rows, forest._packed, forest.value, forest.tree_output, forest.base
     )
     return found
 
