@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetprune.baselines.binning import MISSING, find_bins
-from budgetprune.baselines.grower import Sample, grow_tree, logarithms
+from budgetprune.baselines.grower import TreeSample, grow_tree, logarithms
 from budgetprune.baselines.grower_node import Prices
 from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SQUARED, SplitCriterion
 from budgetprune.costs import FeatureCosts
@@ -68,7 +68,7 @@ def test_splits_of_impurities(data, measure, rule, threshold, min_samples_leaf, 
     criterion = criterion_for(MEASURES[measure], rule, threshold, min_samples_leaf=min_samples_leaf)
     prices = Prices.of(FeatureCosts(costs).resolve(len(costs)))
     tree = grow_tree(
-        bins, Sample.of_classes(label, weight, 3), prices, criterion, logarithms(weight, criterion), seed
+        bins, TreeSample.of_classes(label, weight, 3), prices, criterion, logarithms(weight, criterion), seed
     )
     assert not prices.is_paid.any()  # a feature that is used again is charged again
     impurity, after = impurity_after(label, weight, 3, measure, rule, threshold)
@@ -108,7 +108,7 @@ def test_splits_of_squared_loss(data, cost_weight, max_depth, min_samples_leaf, 
     criterion = criterion_for(
         SQUARED, cost_weight=cost_weight, max_depth=max_depth, min_samples_leaf=min_samples_leaf
     )
-    tree = grow_tree(bins, Sample.of_target(target, weight), prices, criterion, np.empty(0), seed)
+    tree = grow_tree(bins, TreeSample.of_target(target, weight), prices, criterion, np.empty(0), seed)
     loss, after = squared_after(target, weight)
     reached = rows_of_nodes(tree, bins, np.flatnonzero(weight))
     depth = {0: 0}
@@ -138,7 +138,7 @@ def grow(X, y, costs=None, measure=ENTROPY, rule="expected", seed=1, **limits):
     label, weight = np.asarray(y, dtype=np.int32), np.ones(len(X))
     criterion, bins = criterion_for(measure, rule, **limits), find_bins(X)
     prices = Prices.of(FeatureCosts(costs).resolve(X.shape[1]))
-    sample = Sample.of_classes(label, weight, label.max() + 1)
+    sample = TreeSample.of_classes(label, weight, label.max() + 1)
     return grow_tree(bins, sample, prices, criterion, logarithms(weight, criterion), seed), bins
 
 
@@ -202,7 +202,7 @@ def test_edges_lie_in_the_middle_of_a_gap():
     weight = np.zeros(40)
     weight[[3, 20]] = 1.0
     criterion, bins = criterion_for(ENTROPY), find_bins(X.astype(np.float32))
-    sample = Sample.of_classes((np.arange(40) > 10).astype(np.int32), weight, 2)
+    sample = TreeSample.of_classes((np.arange(40) > 10).astype(np.int32), weight, 2)
     tree = grow_tree(bins, sample, Prices.of(FeatureCosts().resolve(1)), criterion, np.empty(0), 1)
     assert bins.edge[0, tree.bin[0]] == 11.5
 

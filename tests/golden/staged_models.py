@@ -11,7 +11,7 @@ from budgetprune import StagedPredictor, StagedTradeOff
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
 from budgetprune.staged.model.chain import Chain, Stage
-from budgetprune.staged.model.objective import ErrorCosts, LogLoss, SquaredError
+from budgetprune.staged.model.objective import ErrorCostObjective, LogLossObjective, SquaredErrorObjective
 from budgetprune.staged.model.staged_model import StagedModel
 
 from .planting import plant, rows
@@ -127,7 +127,7 @@ def staged() -> StagedPredictor:
         ),
         stage((4,), 1.25, [0.0, 0.0, 0.0], (4, {1, 33, 40}, True, [0.6], [-0.7]), [0.1], [-0.2]),
     )
-    error_costs = ErrorCosts(np.array([[0.0, 6.0, 20.0], [3.0, 0.0, 5.0], [4.0, 2.5, 0.0]]))
+    error_costs = ErrorCostObjective(np.array([[0.0, 6.0, 20.0], [3.0, 0.0, 5.0], [4.0, 2.5, 0.0]]))
     points = curve(
         [0.0, 0.75, 4.5, 9.25, 12.0],
         [0, 0, 0, 1, 1],
@@ -158,9 +158,9 @@ def staged_binary() -> StagedPredictor:
         {"lab": 0.5, "scan": 2.0, "unused": 9}, {0: "lab", 1: ["lab", "scan"], 2: None}
     ).resolve(3)
     points = curve([0.0, 0.375, 1.5], [0, 0, 0], [[INF] * 4, [0.63, INF, INF, INF], [0.63, 0.41, 0.52, INF]])
-    answer = ErrorCosts(1 - np.eye(2))
+    answer = ErrorCostObjective(1 - np.eye(2))
     chain = Chain(stages, 0.0, "logistic")
-    return StagedPredictor(StagedModel((chain,), points, 2, 2, LogLoss(), costs, classes, answer))
+    return StagedPredictor(StagedModel((chain,), points, 2, 2, LogLossObjective(), costs, classes, answer))
 
 
 def staged_regression() -> StagedPredictor:
@@ -195,7 +195,7 @@ def staged_regression() -> StagedPredictor:
     )
     points = curve([0.0, 1.0, 7.25], [0, 0, 0], [[INF] * 3, [17.0, INF, INF], [17.0, 4.1, INF]])
     model = StagedModel(
-        (Chain(stages, 1.0, "identity"),), points, 2, 1, SquaredError(2.5), patients(), None, None
+        (Chain(stages, 1.0, "identity"),), points, 2, 1, SquaredErrorObjective(2.5), patients(), None, None
     )
     return StagedPredictor(model)
 
@@ -242,7 +242,7 @@ def staged_shares() -> StagedPredictor:
     )
     costs = FeatureCosts([1.0, 2.0, 0.5]).resolve(3)
     points = curve([0.0, 1.0, 2.25], [0, 0, 0], [[INF] * 3, [-INF, INF, INF], [0.4, 0.3, INF]])
-    answer = ErrorCosts(1 - np.eye(3))
+    answer = ErrorCostObjective(1 - np.eye(3))
     chain = Chain(stages, 0.0, "shares")
     return StagedPredictor(StagedModel((chain,), points, 2, 2, answer, costs, classes, answer))
 

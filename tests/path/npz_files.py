@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from budgetprune import PruningPath
-from budgetprune.forest.section import present, settings_to_store, to_plain
+from budgetprune.forest.section import forest_to_parts, settings_to_store, without_none
 from budgetprune.path import ARRAYS
 
 
 def write_npz(path: PruningPath, file: Path) -> None:
     """Write a path as release 0.1 did."""
-    settings, arrays = to_plain(path.forest)
+    settings, arrays = forest_to_parts(path.forest)
     header = {
         "format": "budgetprune path",
         "version": 2,
@@ -26,7 +26,7 @@ def write_npz(path: PruningPath, file: Path) -> None:
     }
     own = {name: getattr(path, name) for name in ARRAYS}
     own |= {f"forest.{name}": array for name, array in arrays.items()}
-    np.savez_compressed(file, header=as_bytes(header), **present(own))
+    np.savez_compressed(file, header=as_bytes(header), **without_none(own))
 
 
 def as_bytes(header: Any) -> np.ndarray:
@@ -46,4 +46,4 @@ def change_arrays(file: Path, **changes: Any) -> None:
         arrays = dict(archive)
     for name, change in changes.items():
         arrays[name] = change(arrays[name]) if callable(change) else change
-    np.savez_compressed(file, **present(arrays))
+    np.savez_compressed(file, **without_none(arrays))

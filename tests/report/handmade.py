@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from budgetprune.report.summary.common import Histogram, Reference, SourceShare
-from budgetprune.report.summary.pruned import Change, Point, PrunedOutcome
+from budgetprune.report.summary.common import CostHistogram, Reference, SourceShare
+from budgetprune.report.summary.pruned import Change, OperatingPoint, PrunedOutcome
 from budgetprune.report.words.terms import Terms
 
 TERMS = Terms(
@@ -36,7 +36,7 @@ OURS = PrunedOutcome(
     ninetieth=3.0,
     largest=7.0,
     free=0.0,
-    costs=Histogram((0.5, 1.5), 1.0, (0.7, 0.3), True),
+    costs=CostHistogram((0.5, 1.5), 1.0, (0.7, 0.3), True),
     n_acquired=1.5,
     acquired=(1.0, 0.5, 0.0),
     source_cost=(1.0, 1.0, 0.0, 0.0),
@@ -61,9 +61,9 @@ def outcome(**changes: Any) -> PrunedOutcome:
     return replace(OURS, **changes)
 
 
-def point(shown: PrunedOutcome = OURS, **changes: Any) -> Point:
+def point(shown: PrunedOutcome = OURS, **changes: Any) -> OperatingPoint:
     """A point with the same outcome for both ways to count."""
-    made = Point(
+    made = OperatingPoint(
         kind="path",
         number=1,
         lam=0.5,

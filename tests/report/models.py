@@ -17,7 +17,7 @@ from budgetprune.demo import MINUTES
 from budgetprune.model import About, BudgetModel
 from budgetprune.refit import refit
 from budgetprune.report import StagedSummary, Summary, summarise
-from budgetprune.report.summary.pruned import Point
+from budgetprune.report.summary.pruned import OperatingPoint
 
 from .staged_cases import STAGED_CASES
 from .staged_cases import hostile as staged_hostile
@@ -54,7 +54,7 @@ def summary_of(name: str) -> Summary | StagedSummary:
     return summarise(found.model, found.X, found.y)
 
 
-def predictor_of(name: str, point: Point) -> BudgetPredictor:
+def predictor_of(name: str, point: OperatingPoint) -> BudgetPredictor:
     """The predictor of a point, made anew."""
     found = case(name)
     if point.kind == "delivered":
@@ -64,7 +64,7 @@ def predictor_of(name: str, point: Point) -> BudgetPredictor:
     return BudgetPredictor(forest, found.predictor.costs)
 
 
-def models_of(name: str, summary: Summary) -> Iterator[tuple[Point, BudgetPredictor]]:
+def models_of(name: str, summary: Summary) -> Iterator[tuple[OperatingPoint, BudgetPredictor]]:
     """Points of a summary with their predictors."""
     return ((point, predictor_of(name, point)) for point in summary.points)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from budgetprune import StagedPredictor
 from budgetprune.model import BudgetModel
 from budgetprune.staged.model.chain import Chain
-from budgetprune.staged.model.objective import SquaredError
+from budgetprune.staged.model.objective import SquaredErrorObjective
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.workflow.staged import build_model
 
@@ -66,7 +66,10 @@ def numbers() -> StagedCase:
     curve = predictor.model.trade_off
     thresholds = tuple(each / 2.5 for each in curve.thresholds)
     model = replace(
-        predictor.model, objective=SquaredError(1.0), trade_off=replace(curve, thresholds=thresholds), point=2
+        predictor.model,
+        objective=SquaredErrorObjective(1.0),
+        trade_off=replace(curve, thresholds=thresholds),
+        point=2,
     )
     return _case(StagedPredictor(model), patients(), "stay", budget=8.0)
 

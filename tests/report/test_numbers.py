@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from budgetprune.report.numbers import amount, joined, nice, plain, several, share
+from budgetprune.report.numbers import amount, joined, nice, pluralize, share, trimmed_amount
 
 pytestmark = pytest.mark.nojit
 
@@ -28,7 +28,12 @@ def test_amounts(number, text):
 
 
 def test_other_formats():
-    assert (plain(3.0), plain(2.5), plain(1200), plain(2e50)) == ("3", "2.5", "1,200", "2e+50")
+    assert (trimmed_amount(3.0), trimmed_amount(2.5), trimmed_amount(1200), trimmed_amount(2e50)) == (
+        "3",
+        "2.5",
+        "1,200",
+        "2e+50",
+    )
     assert [share(x) for x in (0, 0.001, 0.25, 0.999, 1)] == [
         "0 %",
         "under 1 %",
@@ -36,6 +41,6 @@ def test_other_formats():
         "over 99 %",
         "100 %",
     ]
-    assert (several(1, "row"), several(1200, "row")) == ("1 row", "1,200 rows")
+    assert (pluralize(1, "row"), pluralize(1200, "row")) == ("1 row", "1,200 rows")
     assert (joined(["a"]), joined(["a", "b", "c"])) == ("a", "a, b and c")
     assert [nice(x) for x in (0.35, 1.2, 2.4, 30, 51)] == [0.5, 2, 2.5, 50, 100]

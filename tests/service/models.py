@@ -10,8 +10,8 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import BudgetPredictor, FeatureCosts, Forest
-from budgetprune.service.catalogue import Catalogue
-from budgetprune.service.dialogue import Answer
+from budgetprune.service.handlers import Answer
+from budgetprune.service.model_description import ModelDescription
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 N_FEATURES = 8
@@ -54,7 +54,7 @@ def rows(name: str, n: int) -> list[dict[str, float]]:
 
 def as_answer(predictor: BudgetPredictor, decision) -> Answer:
     """What the service should say about a decision of a classifier that is final."""
-    texts = Catalogue(predictor).class_names
+    texts = ModelDescription(predictor).class_names
     by_class = {
         field: dict(zip(texts, getattr(decision, field).tolist(), strict=True))
         for field in ("probabilities", "lower", "upper")

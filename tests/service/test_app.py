@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from budgetprune import BudgetPredictor, Forest, InvalidInputError
-from budgetprune.service import Limits, create_app
-from budgetprune.service import turns as _turns
+from budgetprune.service import Limits, create_app, scheduling
 from budgetprune.service.metrics import MOST_SOURCES, OTHER
 
 from ..golden.write import MODELS
@@ -126,9 +125,9 @@ def test_two_apps_count_apart():
     assert "budgetprune_decision_cost_count 0.0" in ask(other, "GET", "/metrics").text
 
 
-def test_others_have_their_turn_during_a_batch(monkeypatch):
-    """With turns of no length, a health check is answered before the batch that came first."""
-    monkeypatch.setattr(_turns, "TURN", 0.0)
+def test_other_requests_are_answered_during_a_batch(monkeypatch):
+    """With time slices of no length, a health check is answered before the batch that came first."""
+    monkeypatch.setattr(scheduling, "TIME_SLICE", 0.0)
     app = create_app(predictor("classes"))
     order = []
 

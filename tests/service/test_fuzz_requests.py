@@ -13,7 +13,7 @@ import schemathesis
 from schemathesis.config import SchemathesisConfig
 
 from budgetprune.service import Limits, create_app
-from budgetprune.service.catalogue import Catalogue
+from budgetprune.service.model_description import ModelDescription
 
 from .models import NAMES, predictor
 
@@ -42,7 +42,7 @@ def make_consistent(case, name: str) -> None:
     """Take back what no schema can forbid: a source that was acquired, but whose features have no value."""
     if not isinstance(case.body, dict) or not case.meta.generation.mode.is_positive:
         return
-    sources = Catalogue(predictor(name)).sources
+    sources = ModelDescription(predictor(name)).sources
     for body in case.body.get("rows", [case.body]):
         has = body.get("values", {}).keys() | (body.get("known") or {}).keys()
         if body.get("acquired"):

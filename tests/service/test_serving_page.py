@@ -11,8 +11,8 @@ from budgetprune.commands.serve import ServeArguments
 from budgetprune.service import ServerOptions
 from budgetprune.service import app as _app
 from budgetprune.service.metrics import MOST_SOURCES
+from budgetprune.service.scheduling import TIME_SLICE
 from budgetprune.service.server import ARRIVING
-from budgetprune.service.turns import TURN
 from budgetprune.utils.limits import MOST_CONNECTIONS, RESERVE, Limits
 
 from .models import predictor, rows
@@ -76,7 +76,7 @@ def test_connections():
     assert f"`--drain` seconds ({ServerOptions().drain})" in TEXT
     assert f"`--grace` seconds ({ServerOptions().grace})" in TEXT
     assert f"within {ARRIVING} s" in TEXT
-    assert f"turns of {1000 * TURN:g} ms" in TEXT
+    assert f"time slices of {1000 * TIME_SLICE:g} ms" in TEXT
 
 
 def test_options():

@@ -14,7 +14,7 @@ from budgetprune.model import BudgetModel
 from budgetprune.persistence.container import PREAMBLE
 from budgetprune.staged import StagedPredictor
 from budgetprune.staged.model.chain import Chain
-from budgetprune.staged.model.objective import ErrorCosts, SquaredError
+from budgetprune.staged.model.objective import ErrorCostObjective, SquaredErrorObjective
 
 from ..golden.staged_models import STAGED, staged_answers
 from ..golden.write import FOLDER, with_path
@@ -100,7 +100,10 @@ def test_unused_categories_and_rounds_are_not_saved(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda model: {"objective": SquaredError(1e200)}, "price must be a number above 0, up to 1e.100"),
+        (
+            lambda model: {"objective": SquaredErrorObjective(1e200)},
+            "price must be a number above 0, up to 1e.100",
+        ),
         (
             lambda model: {"trade_off": replace(model.trade_off, score=model.trade_off.score * np.inf)},
             "finite",
@@ -127,5 +130,5 @@ def test_files_without_scores_of_stages():
 
 def test_error_costs_of_zero_and_one_are_read_as_such():
     loaded = BudgetPredictor.load(FILES["staged_binary"]).model
-    assert isinstance(loaded.answer, ErrorCosts)
+    assert isinstance(loaded.answer, ErrorCostObjective)
     assert loaded.answer.cost.tolist() == [[0, 1], [1, 0]]

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 
 from budgetprune.baselines.base import AcceptsMissingValues, PricedForestClassifier
 from budgetprune.baselines.binning import MAX_BINS, Bins, find_bins
-from budgetprune.baselines.grower import GrownTree, Sample, grow_tree, logarithms
-from budgetprune.baselines.grower_forest import combine_trees, find_classes, training_rows
+from budgetprune.baselines.grower import GrownTree, TreeSample, grow_tree, logarithms
+from budgetprune.baselines.grower_forest import combine_trees, find_classes, validate_rows
 from budgetprune.baselines.grower_node import Prices
 from budgetprune.baselines.grower_parameters import tree_limits, whole_number
 from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SplitCriterion
@@ -127,7 +127,7 @@ class BudgetRF(AcceptsMissingValues, ClassifierMixin, PricedForestClassifier, Ba
         """
         n_trees = whole_number("n_estimators", self.n_estimators, 1)
         max_bins = whole_number("max_bins", self.max_bins, 2, MAX_BINS)
-        rows = training_rows(self, X, y, sample_weight)
+        rows = validate_rows(self, X, y, sample_weight)
         criterion = self._criterion(rows.X.shape[1])
         prices = Prices.of(self._resolve_costs())
         classes, label = find_classes(rows.y)
@@ -204,7 +204,7 @@ def _grow(
     criterion: SplitCriterion,
     seed: int,
 ) -> GrownTree:
-    sample = Sample.of_classes(label, weight, n_classes)
+    sample = TreeSample.of_classes(label, weight, n_classes)
     tree: GrownTree = grow_tree(bins, sample, prices, criterion, logarithms(weight, criterion), int(seed))
     return tree.without_rows()
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_random_state
 from budgetprune.baselines.base import AcceptsMissingValues, PricedBoosting, PricedForestClassifier
 from budgetprune.baselines.binning import MAX_BINS
 from budgetprune.baselines.greedy_miser_rounds import BoostingProblem, boost
-from budgetprune.baselines.grower_forest import TrainingRows, find_classes, training_rows
+from budgetprune.baselines.grower_forest import ValidatedRows, find_classes, validate_rows
 from budgetprune.baselines.grower_parameters import positive_rate, tree_limits, whole_number
 from budgetprune.baselines.grower_splits import SQUARED, SplitCriterion
 from budgetprune.errors import InvalidInputError
@@ -59,7 +59,7 @@ class _GreedyMiser(AcceptsMissingValues, PricedBoosting, BaseEstimator):  # type
         learning_rate = positive_rate(self.learning_rate)
         cost_weight = at_least_zero(self.cost_weight, "cost_weight")
         max_depth, min_samples_leaf = tree_limits(self)
-        rows = training_rows(self, X, y, sample_weight)
+        rows = validate_rows(self, X, y, sample_weight)
         criterion = SplitCriterion(
             measure=SQUARED,
             is_expected=True,
@@ -75,7 +75,7 @@ class _GreedyMiser(AcceptsMissingValues, PricedBoosting, BaseEstimator):  # type
         self._store(boost(problem, rows, costs, criterion, max_bins, learning_rate, n_rounds, random))
         return self
 
-    def _boosting_problem(self, rows: TrainingRows) -> BoostingProblem:
+    def _boosting_problem(self, rows: ValidatedRows) -> BoostingProblem:
         """Return the loss, the targets and the initial scores."""
         raise NotImplementedError
 
@@ -130,7 +130,7 @@ class GreedyMiser(ClassifierMixin, PricedForestClassifier, _GreedyMiser):  # typ
     Xu, Weinberger and Chapelle, *The Greedy Miser: Learning under Test-time Budgets* (ICML 2012).
     """
 
-    def _boosting_problem(self, rows: TrainingRows) -> BoostingProblem:
+    def _boosting_problem(self, rows: ValidatedRows) -> BoostingProblem:
         classes, label = find_classes(rows.y)
         share = np.bincount(label, rows.weight) / (label.size if rows.weight is None else rows.weight.sum())
         if np.count_nonzero(share) < 2:
@@ -150,6 +150,6 @@ class GreedyMiserRegressor(RegressorMixin, _GreedyMiser):  # type: ignore[misc]
     Parameters and attributes are as for `GreedyMiser`, but trees approximate the residuals of a target.
     """
 
-    def _boosting_problem(self, rows: TrainingRows) -> BoostingProblem:
+    def _boosting_problem(self, rows: ValidatedRows) -> BoostingProblem:
         target: NDArray[Any] = check_array(rows.y, ensure_2d=False, dtype=np.float64, input_name="y")
         return BoostingProblem("squared", target, np.array([np.average(target, weights=rows.weight)]), None)

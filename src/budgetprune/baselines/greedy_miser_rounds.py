@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.baselines.binning import Bins, find_bins
-from budgetprune.baselines.grower import GrownTree, Sample, grow_tree
-from budgetprune.baselines.grower_forest import TrainingRows, combine_trees
+from budgetprune.baselines.grower import GrownTree, TreeSample, grow_tree
+from budgetprune.baselines.grower_forest import ValidatedRows, combine_trees
 from budgetprune.baselines.grower_node import Prices
 from budgetprune.baselines.grower_splits import SplitCriterion
 from budgetprune.costs import CostTable
@@ -41,7 +41,7 @@ class BoostingProblem(NamedTuple):
     classes: NDArray[Any] | None
 
 
-class Steps(NamedTuple):
+class NewtonSteps(NamedTuple):
     """Node values: Newton steps times the learning rate."""
 
     learning_rate: float
@@ -60,7 +60,7 @@ class Steps(NamedTuple):
 
 def boost(
     problem: BoostingProblem,
-    rows: TrainingRows,
+    rows: ValidatedRows,
     costs: CostTable,
     criterion: SplitCriterion,
     max_bins: int,
@@ -70,7 +70,7 @@ def boost(
 ) -> Forest:
     """Grow one tree per output and round, each on the residuals of all earlier rounds."""
     n_outputs = problem.base.size
-    steps = Steps(learning_rate, n_outputs)
+    steps = NewtonSteps(learning_rate, n_outputs)
     X, target, weight = rows.X, problem.target, np.ones(len(rows.X))
     if rows.weight is not None:
         counts = rows.weight > 0
@@ -82,7 +82,7 @@ def boost(
     for _ in range(n_rounds):
         slope = find_loss(problem.loss).derivatives(scores, target)
         for k in range(n_outputs):
-            sample = Sample.of_target(-slope.gradient[:, k], weight)
+            sample = TreeSample.of_target(-slope.gradient[:, k], weight)
             tree = grow_tree(
                 bins, sample, prices, criterion, _NO_TABLE, random.randint(1, np.iinfo(np.int32).max)
             )
@@ -100,7 +100,7 @@ def _forest_of(
     trees: list[GrownTree],
     at_leaves: NDArray[np.float64],
     bins: Bins,
-    steps: Steps,
+    steps: NewtonSteps,
 ) -> tuple[Forest, NewtonSums]:
     """Make a forest of the trees, and sum the derivatives of the loss at all of its nodes."""
     combined = combine_trees(trees, bins)

@@ -13,7 +13,7 @@ from budgetprune.baselines.grower_parameters import whole_number
 from budgetprune.baselines.grown import GrownForest
 from budgetprune.errors import InvalidInputError
 from budgetprune.path import check_budget, first_within
-from budgetprune.problem import PruningProblem, Walk, rows_of_use, uses_of_source, walk_by_source
+from budgetprune.problem import PruningProblem, UsesBySource, rows_of_use, sort_uses_by_source, uses_of_source
 from budgetprune.utils.jit import njit
 
 # Errors that differ by less than this fraction of the largest one count as equal (rounding).
@@ -51,7 +51,7 @@ def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> Pruni
             f"problem must be a PruningProblem, not {type(problem).__name__}; use PruningProblem(forest, X)."
         )
     n_steps = problem.n_sources if max_steps is None else whole_number("max_steps", max_steps, 0)
-    forest, walk = problem.forest, walk_by_source(problem)
+    forest, uses = problem.forest, sort_uses_by_source(problem)
     costs, n_words = problem.costs, -(-problem.n_sources // _BITS)
     paths = sources_on_path(forest.parent, forest.feature, costs.needs_start, costs.needs, n_words)
     rounding = _ROUNDING * max(problem.scale, np.finfo(np.float64).tiny)
@@ -62,7 +62,7 @@ def greedy_curve(problem: PruningProblem, max_steps: int | None = None) -> Pruni
         alive = keep[problem.use_node]
         if not alive.any():
             break
-        saved = _cost_saved(problem, walk, alive, paths)
+        saved = _cost_saved(problem, uses, alive, paths)
         added = _error_added(problem, keep, alive)
         s = _best_source(saved, added, problem.use_source[alive], rounding)
         is_needed = (paths[s // _BITS] >> np.uint64(s % _BITS)) & np.uint64(1)
@@ -180,12 +180,12 @@ def _error_added(
 
 
 def _cost_saved(
-    problem: PruningProblem, walk: Walk, alive: NDArray[np.bool_], paths: NDArray[np.uint64]
+    problem: PruningProblem, uses: UsesBySource, alive: NDArray[np.bool_], paths: NDArray[np.uint64]
 ) -> NDArray[np.float64]:
     """Average cost saved by each source's removal."""
     price, weight = problem.costs.price, problem.row_weight
     per_word = [
-        cost_saved(walk, alive, paths[word], price, weight, _BITS * word) for word in range(len(paths))
+        cost_saved(uses, alive, paths[word], price, weight, _BITS * word) for word in range(len(paths))
     ]
     return np.concatenate(per_word)[: problem.n_sources]
 
@@ -223,7 +223,7 @@ def gains_below(
 
 @njit(cache=True)
 def cost_saved(
-    walk: Walk,
+    uses: UsesBySource,
     alive: NDArray[np.bool_],
     path: NDArray[np.uint64],
     price: NDArray[np.float64],
@@ -233,14 +233,14 @@ def cost_saved(
     """Cost saved by the removal of each of 64 sources, from `first` on."""
     saved = np.zeros(_BITS)
     for s in range(price.size):
-        cost_of_source_saved(saved, walk, alive, path, price[s], row_weight, s, first)
+        cost_of_source_saved(saved, uses, alive, path, price[s], row_weight, s, first)
     return saved
 
 
 @njit(cache=True)
 def cost_of_source_saved(
     saved: NDArray[np.float64],
-    walk: Walk,
+    uses: UsesBySource,
     alive: NDArray[np.bool_],
     path: NDArray[np.uint64],
     price: float,
@@ -256,10 +256,10 @@ def cost_of_source_saved(
     n_rows = row_weight.size
     common = np.full(n_rows, ~np.uint64(0))
     pays = np.zeros(n_rows, dtype=np.bool_)
-    for k in uses_of_source(walk, s):
+    for k in uses_of_source(uses, s):
         if alive[k]:
-            sources = path[walk.use_node[k]]
-            for i in rows_of_use(walk, k):
+            sources = path[uses.use_node[k]]
+            for i in rows_of_use(uses, k):
                 common[i] &= sources
                 pays[i] = True
     # Nearly always `s` itself is the only common source, so it is handled before the loop over bits.

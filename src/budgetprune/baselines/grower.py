@@ -29,7 +29,7 @@ _NO_ROWS = np.empty(0, dtype=np.int32)
 _NO_TARGET = np.empty(0)
 
 
-class Sample(NamedTuple):
+class TreeSample(NamedTuple):
     """Rows that a tree is grown on.
 
     Attributes
@@ -55,12 +55,12 @@ class Sample(NamedTuple):
     n_sums: int
 
     @classmethod
-    def of_classes(cls, label: NDArray[np.int32], weight: NDArray[np.float64], n_classes: int) -> Sample:
+    def of_classes(cls, label: NDArray[np.int32], weight: NDArray[np.float64], n_classes: int) -> TreeSample:
         """Make a sample of rows with classes; rows of weight 0 are left out."""
         return cls(np.flatnonzero(weight).astype(np.int32), label, _NO_TARGET, weight, int(n_classes))
 
     @classmethod
-    def of_target(cls, target: NDArray[np.float64], weight: NDArray[np.float64]) -> Sample:
+    def of_target(cls, target: NDArray[np.float64], weight: NDArray[np.float64]) -> TreeSample:
         """Make a sample of rows with numeric targets; rows of weight 0 are left out."""
         return cls(np.flatnonzero(weight).astype(np.int32), _NO_ROWS, target * weight, weight, 2)
 
@@ -112,7 +112,7 @@ def logarithms(weight: NDArray[np.float64], criterion: SplitCriterion) -> NDArra
 @njit(cache=True, nogil=True)
 def grow_tree(
     bins: Bins,
-    sample: Sample,
+    sample: TreeSample,
     prices: Prices,
     criterion: SplitCriterion,
     table: NDArray[np.float64],
@@ -127,7 +127,7 @@ def grow_tree(
     Parameters
     ----------
     bins : Bins
-    sample : Sample
+    sample : TreeSample
     prices : Prices
     criterion : SplitCriterion
     table : from `logarithms`

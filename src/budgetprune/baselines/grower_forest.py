@@ -19,7 +19,7 @@ from budgetprune.utils.validation import rows_of
 _INPUT = np.dtype(np.float32)
 
 
-class TrainingRows(NamedTuple):
+class ValidatedRows(NamedTuple):
     """Training rows, labels and weights."""
 
     X: NDArray[np.float32]
@@ -27,7 +27,7 @@ class TrainingRows(NamedTuple):
     weight: NDArray[np.float64] | None
 
 
-def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+def validate_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> ValidatedRows:
     """Validate the training data of an estimator, set its features, and return arrays."""
     if y is None:
         raise InvalidInputError(
@@ -43,7 +43,7 @@ def training_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Trainin
     rows = as_rows(
         X, "X", n_features=estimator.n_features_in_, feature_names=None, dtype=_INPUT, allow_nan=True
     )
-    return TrainingRows(rows, y, sample_weight)
+    return ValidatedRows(rows, y, sample_weight)
 
 
 def find_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:

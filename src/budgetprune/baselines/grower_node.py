@@ -141,7 +141,7 @@ def new_workspace(n_features: int, n_sums: int) -> Workspace:
     )
 
 
-class Split(NamedTuple):
+class BinSplit(NamedTuple):
     """Split of a node: bins of `feature` up to `bin` go left. Feature -1 means a leaf."""
 
     feature: int
@@ -160,7 +160,7 @@ def find_split(
     table: NDArray[np.float64],
     workspace: Workspace,
     state: int,
-) -> tuple[Split, int]:
+) -> tuple[BinSplit, int]:
     """Find the split of least cost per decrease of impurity, or of largest net decrease of squared loss.
 
     Parameters
@@ -175,7 +175,7 @@ def find_split(
     -------
     split, state
     """
-    best, best_price, best_decrease = Split(-1, -1, False), 0.0, 0.0
+    best, best_price, best_decrease = BinSplit(-1, -1, False), 0.0, 0.0
     before = before_split(total, criterion, table)
     if criterion.measure != SQUARED and before == 0.0:
         return best, state
@@ -219,5 +219,5 @@ def find_split(
                 weight = workspace.histogram[: edge.bin + 1]  # of classes, or in the first column
                 left = weight[:, 0].sum() if criterion.measure == SQUARED else weight.sum()
                 missing_left = 2 * left >= node.weight.sum()
-            best, best_price, best_decrease = Split(k, edge.bin, missing_left), price, decrease
+            best, best_price, best_decrease = BinSplit(k, edge.bin, missing_left), price, decrease
     return best, state

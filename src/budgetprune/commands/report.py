@@ -84,7 +84,15 @@ def report(arguments: ReportArguments) -> None:
     with needs_extra("cli", "pandas", "pyarrow"):
         from budgetprune.workflow import read_table_for
     from budgetprune.model import BudgetModel
-    from budgetprune.report import ReportOptions, forest_of, headline, several, summarise, to_json, write_page
+    from budgetprune.report import (
+        ReportOptions,
+        forest_of,
+        headline,
+        pluralize,
+        summarise,
+        to_json,
+        write_page,
+    )
 
     if page is not None:
         with needs_extra("report", "jinja2", "markupsafe", "plotly"):
@@ -97,7 +105,7 @@ def report(arguments: ReportArguments) -> None:
         target = _target(arguments.target, model, data)
         table = read_table_for(forest, data, target, max_columns=arguments.max_columns)
         X, y = _rows_and_labels(forest, table, target)
-    with console.stage(f"measuring all points of the {points} on {several(len(y), 'row')}", bars=True):
+    with console.stage(f"measuring all points of the {points} on {pluralize(len(y), 'row')}", bars=True):
         report_options = ReportOptions(
             title=arguments.title,
             unit=arguments.unit,

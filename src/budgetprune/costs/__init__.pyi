@@ -1,5 +1,6 @@
 from .cost_table import ROUNDING as ROUNDING
 from .cost_table import CostTable as CostTable
+from .cost_table import PricedSource as PricedSource
 from .cost_table import check_cost_table as check_cost_table
 from .feature_costs import FeatureCosts as FeatureCosts
 from .price_lists import (
@@ -15,5 +16,5 @@ from .price_lists import (
     is_price as is_price,
 )
 from .price_lists import (
-    listed as listed,
+    join_first as join_first,
 )

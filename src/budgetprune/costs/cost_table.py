@@ -13,6 +13,23 @@ from budgetprune.errors import InvalidInputError
 ROUNDING = 1 + 1e-12
 
 
+@dataclass(frozen=True)
+class PricedSource:
+    """A source with its price, or a feature that needs no source.
+
+    Attributes
+    ----------
+    name : str
+    price : float
+    features : tuple of str
+        Features that need it.
+    """
+
+    name: str
+    price: float
+    features: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class CostTable:
     """Sources needed by each feature, and their prices, as arrays for kernels.

@@ -14,7 +14,7 @@ from budgetprune.costs.price_lists import (
     PriceList,
     as_mapping,
     is_pandas,
-    listed,
+    join_first,
     map_entries,
     per_feature,
     read_costs,
@@ -213,7 +213,7 @@ class _Features:
                 raise InvalidInputError(f"{what} has {len(entries)} entries for {len(self.names)} features")
             return list(entries)
         unknown = [repr(key) for key in entries if key not in self.column]
-        refuse(unknown, f"{what} names unknown features:", f"; X has {listed(map(repr, self.names))}")
+        refuse(unknown, f"{what} names unknown features:", f"; X has {join_first(map(repr, self.names))}")
         by_column = {self.column[key]: entry for key, entry in entries.items()}
         if len(by_column) < len(entries):  # by name and by number
             refuse_duplicates((self.names[self.column[key]] for key in entries), what)

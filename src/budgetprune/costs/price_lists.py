@@ -63,7 +63,7 @@ def read_table(table: Any, groups: object) -> tuple[object, object]:
     if not columns <= {"feature", "cost", "group"} or not columns & {"cost", "group"}:
         raise InvalidInputError(
             "a table of costs has the columns 'feature' (or an index of feature names), 'cost' and, "
-            f"if wanted, 'group'; this one has {listed(map(repr, table.columns))}"
+            f"if wanted, 'group'; this one has {join_first(map(repr, table.columns))}"
         )
     refuse_duplicates(table.columns, "the table's header")
     if "group" in columns and groups is not None:
@@ -171,7 +171,7 @@ def map_entries(function: Callable[[Any], Any], entries: PerFeature) -> PerFeatu
 
 def refuse(culprits: list[str], problem: str, advice: str = "") -> None:
     if culprits:
-        raise InvalidInputError(f"{problem} {listed(culprits)}{advice}")
+        raise InvalidInputError(f"{problem} {join_first(culprits)}{advice}")
 
 
 def refuse_unpriced(needs: PerFeature, prices: PriceList, what: str) -> None:
@@ -195,7 +195,8 @@ def shown(entries: PerFeature) -> list[tuple[str, Any]]:
     return [(repr(label), entry) for label, entry in entries.items()]
 
 
-def listed(items: Iterable[str], at_most: int = 5) -> str:
+def join_first(items: Iterable[str], at_most: int = 5) -> str:
+    """Join the first items with commas, and give the number of the others."""
     items = list(items)
     more = f" and {len(items) - at_most} more" if len(items) > at_most else ""
     return ", ".join(items[:at_most]) + more

@@ -55,16 +55,16 @@ from .section import (
     check_same_forest as check_same_forest,
 )
 from .section import (
-    from_plain as from_plain,
+    forest_from_parts as forest_from_parts,
 )
 from .section import (
-    present as present,
+    forest_to_parts as forest_to_parts,
 )
 from .section import (
     settings_to_store as settings_to_store,
 )
 from .section import (
-    to_plain as to_plain,
+    without_none as without_none,
 )
 from .topology import (
     links_in_preorder as links_in_preorder,

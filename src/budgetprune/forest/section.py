@@ -31,12 +31,12 @@ Label = bool | int | float | str | None
 
 
 def _write(forest: Forest, others: Mapping[str, Any]) -> Content:
-    settings, arrays = to_plain(forest)
-    return Content({NAME: settings_to_store(settings)}, add_prefix(PREFIX, present(arrays)))
+    settings, arrays = forest_to_parts(forest)
+    return Content({NAME: settings_to_store(settings)}, add_prefix(PREFIX, without_none(arrays)))
 
 
 def _read(content: Content, others: Mapping[str, Any]) -> Forest:
-    return from_plain(content.header.get(NAME), remove_prefix(PREFIX, content.arrays))
+    return forest_from_parts(content.header.get(NAME), remove_prefix(PREFIX, content.arrays))
 
 
 SECTIONS = (
@@ -47,7 +47,7 @@ SECTIONS = (
 # --- Forests as plain values --------------------------------------------------------------------------------
 
 
-def to_plain(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] | None]]:
+def forest_to_parts(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[Any] | None]]:
     """Separate the settings of a forest, which JSON can hold, from its arrays; the origin is left out."""
     arrays = {name: getattr(forest, name) for name in ARRAYS}
     if forest.classes is not None:
@@ -67,12 +67,12 @@ def settings_to_store(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if (name, value) != ("label_dtype", "<f8")}
 
 
-def present(arrays: Mapping[str, NDArray[Any] | None]) -> dict[str, NDArray[Any]]:
+def without_none(arrays: Mapping[str, NDArray[Any] | None]) -> dict[str, NDArray[Any]]:
     """Leave out arrays that are None."""
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def from_plain(settings: Any, arrays: Mapping[str, NDArray[Any]]) -> Forest:
+def forest_from_parts(settings: Any, arrays: Mapping[str, NDArray[Any]]) -> Forest:
     """Create a forest from the content of a file, or raise InvalidInputError.
 
     A setting that was added in a later release has its default; an unknown one is an error.
@@ -101,7 +101,7 @@ def from_plain(settings: Any, arrays: Mapping[str, NDArray[Any]]) -> Forest:
 
 def check_same_forest(stored: Forest, given: Forest) -> None:
     """Raise InvalidInputError if a given forest differs from the one that was stored with a path."""
-    (settings, arrays), (given_settings, given_arrays) = to_plain(stored), to_plain(given)
+    (settings, arrays), (given_settings, given_arrays) = forest_to_parts(stored), forest_to_parts(given)
     different = [name for name, value in settings.items() if given_settings[name] != value]
     different += [name for name, array in arrays.items() if not _equal(array, given_arrays[name])]
     if different:

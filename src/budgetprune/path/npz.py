@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import ARRAYS as FOREST_ARRAYS
-from budgetprune.forest import PER_NODE, TWO_DIMENSIONAL, from_plain
+from budgetprune.forest import PER_NODE, TWO_DIMENSIONAL, forest_from_parts
 from budgetprune.path.path import ARRAYS, PruningPath
 from budgetprune.path.restore import restore_path
 from budgetprune.persistence import LONGEST_HEADER, check_arrays, read_json, remove_prefix
@@ -51,7 +51,7 @@ def read_npz(file: str | os.PathLike[str]) -> PruningPath:
             f"reads up to {VERSION}); upgrade budgetprune to load it."
         )
     with _errors_name_file(file):
-        forest = from_plain(header["forest"], remove_prefix(_FOREST, arrays))
+        forest = forest_from_parts(header["forest"], remove_prefix(_FOREST, arrays))
         numbers = {name: arrays.get(name) for name in ARRAYS}
         return restore_path(forest, header["complete"], header["unpruned"], header["source_names"], numbers)
 

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import ARRAYS as FOREST_ARRAYS
-from budgetprune.forest import Forest, from_plain, links_in_preorder, present, settings_to_store, to_plain
+from budgetprune.forest import (
+    Forest,
+    forest_from_parts,
+    forest_to_parts,
+    links_in_preorder,
+    settings_to_store,
+    without_none,
+)
 from budgetprune.path.npz import read_npz
 from budgetprune.path.path import ARRAYS, PruningPath
 from budgetprune.path.restore import restore_path
@@ -39,11 +46,11 @@ _BESIDE = {name: dtype for name, dtype in _STORED.items() if name not in _ONLY_A
 
 def _write(path: PruningPath, others: Mapping[str, Any]) -> Content:
     """Convert a path to plain values and arrays; `others` may have the forest of a predictor."""
-    settings, arrays = to_plain(path.forest)
+    settings, arrays = forest_to_parts(path.forest)
     own: dict[str, Any] = {"complete": path.complete}
     own["unpruned"] = {"error": path.unpruned.error, "cost": path.unpruned.cost}
     if "forest" in others:
-        common, _ = to_plain(others["forest"])
+        common, _ = forest_to_parts(others["forest"])
         settings = {name: value for name, value in settings.items() if value != common[name]}
         names = _BESIDE
     else:
@@ -56,7 +63,7 @@ def _write(path: PruningPath, others: Mapping[str, Any]) -> Content:
     numbers = {name: getattr(path, name) for name in ARRAYS}
     numbers["critical_lambda"] = path.critical_lambda[is_split]
     stored = add_prefix(_UNPRUNED, {name: arrays[name] for name in names}) | add_prefix(_PATH, numbers)
-    return Content({"unpruned": settings, NAME: own}, present(stored))
+    return Content({"unpruned": settings, NAME: own}, without_none(stored))
 
 
 # --- Reading ------------------------------------------------------------------------------------------------
@@ -87,10 +94,10 @@ def _read_forest(settings: Any, arrays: dict[str, NDArray[Any]], predictor: Fore
         raise InvalidInputError("feature and tree_start of the unpruned forest must have one dimension.")
     if predictor is not None:
         check_arrays(arrays, _BESIDE)
-        common, own = to_plain(predictor)
+        common, own = forest_to_parts(predictor)
         settings = common | settings
         arrays = arrays | {"origin_node": np.arange(feature.size, dtype=np.int32)}
-        arrays |= present({"classes": own["classes"]})
+        arrays |= without_none({"classes": own["classes"]})
     is_split = feature >= 0
     arrays = arrays | dict(zip(_LINKS, links_in_preorder(start, is_split), strict=True))
     for name, nothing in _OF_SPLITS.items():
@@ -98,7 +105,7 @@ def _read_forest(settings: Any, arrays: dict[str, NDArray[Any]], predictor: Fore
         if name == "category_set" and entries is None:
             entries = np.full(np.count_nonzero(is_split), nothing, dtype=np.int32)
         arrays[name] = _of_all_nodes(entries, is_split, nothing, name)
-    return from_plain(settings, arrays)
+    return forest_from_parts(settings, arrays)
 
 
 def _of_all_nodes(

@@ -12,7 +12,7 @@ from scipy.special import expit, logsumexp
 from budgetprune.forest import Forest
 from budgetprune.predictor.kernels import COMPLETE, bound
 from budgetprune.predictor.rules import EPSILON, DecisionRule, rounding_error
-from budgetprune.predictor.tables import Trees, trees_of
+from budgetprune.predictor.tables import BoundedTrees, trees_of
 from budgetprune.utils.jit import njit
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -75,7 +75,7 @@ class ProbabilityBounds:
         )
 
     @cached_property
-    def trees(self) -> Trees:
+    def trees(self) -> BoundedTrees:
         """Return the same trees, with scores as directions."""
         forest = self._forest
         return trees_of(forest, forest.value, forest.tree_output, forest.base)

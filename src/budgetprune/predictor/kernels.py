@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from budgetprune.predictor.choice import choose, find_wanted
 from budgetprune.predictor.rules import CUT, LEAD, NARROW, StoppingRule
 from budgetprune.predictor.state import State, advance, copy_state, new_state, start_at_roots
-from budgetprune.predictor.tables import Sources, Trees
+from budgetprune.predictor.tables import BoundedTrees, Sources
 from budgetprune.utils.jit import njit
 
 # Reasons to stop, returned by `run` with the label.
@@ -60,7 +60,7 @@ def receive(s: Any, sources: Sources, state: State) -> Any:
 
 @njit(cache=True)
 def decide_or_choose(
-    trees: Trees, sources: Sources, rule: StoppingRule, cost_limit: float, state: State
+    trees: BoundedTrees, sources: Sources, rule: StoppingRule, cost_limit: float, state: State
 ) -> tuple[int, int, int]:
     """Decide an up-to-date state, or choose the next source.
 
@@ -85,7 +85,7 @@ def decide_or_choose(
 @njit(cache=True)
 def run(
     row: NDArray[Any],
-    trees: Trees,
+    trees: BoundedTrees,
     sources: Sources,
     rule: StoppingRule,
     slack: float,
@@ -159,7 +159,7 @@ def simulate_rows(
     rows: NDArray[Any],
     known: NDArray[np.bool_],
     acquired: NDArray[np.bool_],
-    trees: Trees,
+    trees: BoundedTrees,
     sources: Sources,
     rule: StoppingRule,
     slack: float,
@@ -204,7 +204,7 @@ def decide_one(
     known: NDArray[np.bool_],
     acquired: NDArray[np.bool_],
     is_available: NDArray[np.bool_],
-    trees: Trees,
+    trees: BoundedTrees,
     sources: Sources,
     rule: StoppingRule,
     slack: float,
@@ -248,7 +248,7 @@ def decide_one(
 
 @njit(cache=True)
 def bound(
-    row: NDArray[Any], known: NDArray[np.bool_], trees: Trees, rule: StoppingRule
+    row: NDArray[Any], known: NDArray[np.bool_], trees: BoundedTrees, rule: StoppingRule
 ) -> NDArray[np.float64]:
     """Compute bounds of sums over trees from known features, of shape (2, n_directions)."""
     state = new_state(trees, rule, known.size, 0)

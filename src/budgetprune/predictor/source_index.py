@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import CostTable, listed
+from budgetprune.costs import CostTable, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor.tables import sources_of
@@ -59,7 +59,7 @@ class SourceIndex:
             return self._number[name]
         except (KeyError, TypeError):
             raise InvalidInputError(
-                f"there is no source {name!r}; the sources are {listed(map(repr, self.source_names))}."
+                f"there is no source {name!r}; the sources are {join_first(map(repr, self.source_names))}."
             ) from None
 
     def needs(self, k: int) -> NDArray[np.int32]:

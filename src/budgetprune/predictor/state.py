@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from budgetprune.forest import goes_left
 from budgetprune.predictor.rules import BY_LOOK_AHEAD, BY_WAITING, StoppingRule
-from budgetprune.predictor.tables import Trees
+from budgetprune.predictor.tables import BoundedTrees
 from budgetprune.utils.jit import njit
 
 ALL = np.uint64(2**64 - 1)  # marks of all features
@@ -46,7 +46,7 @@ class State(NamedTuple):
 
 
 @njit(cache=True)
-def new_state(trees: Trees, rule: StoppingRule, n_features: int, n_sources: int) -> State:
+def new_state(trees: BoundedTrees, rule: StoppingRule, n_features: int, n_sources: int) -> State:
     n_trees, n_places = trees.direction.size, 2 ** (rule.look_ahead + 1) - 1
     return State(
         np.zeros(n_features, dtype=np.bool_),
@@ -69,7 +69,9 @@ def new_state(trees: Trees, rule: StoppingRule, n_features: int, n_sources: int)
 
 
 @njit(cache=True)
-def start_at_roots(row: NDArray[Any], trees: Trees, rule: StoppingRule, slack: float, state: State) -> None:
+def start_at_roots(
+    row: NDArray[Any], trees: BoundedTrees, rule: StoppingRule, slack: float, state: State
+) -> None:
     """Advance all trees from their roots, given the known features in `state`."""
     state.node[:] = trees.tree_start[:-1]
     state.bounds[:] = 0
@@ -83,7 +85,7 @@ def start_at_roots(row: NDArray[Any], trees: Trees, rule: StoppingRule, slack: f
 
 @njit(cache=True)
 def initial_state(
-    row: NDArray[Any], trees: Trees, rule: StoppingRule, slack: float, n_features: int, n_sources: int
+    row: NDArray[Any], trees: BoundedTrees, rule: StoppingRule, slack: float, n_features: int, n_sources: int
 ) -> State:
     """Return the initial state, with no known feature; `row` is not read."""
     state = new_state(trees, rule, n_features, n_sources)
@@ -121,7 +123,7 @@ def shrink(bounds: NDArray[np.int32], slack: float) -> None:
 
 
 @njit(cache=True, inline="always")
-def descend(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -> Any:
+def descend(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: BoundedTrees) -> Any:
     """Descend from node `h` to the first split on an unknown feature, or to a leaf."""
     nodes = trees.node
     k = nodes[h]["feature"]
@@ -136,7 +138,7 @@ def descend(h: Any, row: NDArray[Any], known: NDArray[np.bool_], trees: Trees) -
 
 
 @njit(cache=True)
-def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
+def goes_left_slowly(x: Any, h: Any, trees: BoundedTrees) -> bool:
     """Return the side as `goes_left` does, for splits that need more than a comparison."""
     return goes_left(
         x,
@@ -152,7 +154,7 @@ def goes_left_slowly(x: Any, h: Any, trees: Trees) -> bool:
 
 @njit(cache=True)
 def advance(
-    due: Any, row: NDArray[Any], trees: Trees, rule: StoppingRule, slack: float, state: State
+    due: Any, row: NDArray[Any], trees: BoundedTrees, rule: StoppingRule, slack: float, state: State
 ) -> None:
     """Advance trees from their current nodes, and bound their possible values.
 

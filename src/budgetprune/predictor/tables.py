@@ -16,7 +16,7 @@ LINE = 64  # bytes in a cache line
 NEVER = -(2**61)  # below all possible sums
 
 
-class Trees(NamedTuple):
+class BoundedTrees(NamedTuple):
     """Nodes of all trees in pre-order, with bounds of the values below each node.
 
     Bounds are integers: values times a power of two, rounded outwards. So sums are exact in any order of
@@ -58,7 +58,7 @@ def trees_of(
     value: NDArray[np.float64],
     direction: NDArray[np.int32],
     base: NDArray[np.float64],
-) -> Trees:
+) -> BoundedTrees:
     """Prepare a forest whose nodes have the given values, by direction."""
     # Trees that add to one direction have unused columns if other trees add to all.
     is_read = (direction[forest.tree_of_node] < 0)[:, np.newaxis] | (np.arange(value.shape[1]) == 0)
@@ -77,7 +77,7 @@ def trees_of(
         whole_base = np.pad(whole_base, ((0, 0), (0, fill)), constant_values=NEVER)
     # Writable arrays would need another compilation of the kernels.
     direction = frozen(direction.copy())
-    return Trees(*forest._packed, _share_left(forest), bounds, direction, whole_base, scale)
+    return BoundedTrees(*forest._packed, _share_left(forest), bounds, direction, whole_base, scale)
 
 
 def _widened(bounds: NDArray[np.int32], n_columns: int) -> NDArray[np.int32]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import listed
+from budgetprune.costs import join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.utils.jit import njit
@@ -46,7 +46,7 @@ class Values:
             return self.column[name]
         except (KeyError, TypeError):
             raise InvalidInputError(
-                f"there is no feature {name!r}; the features are {listed(map(repr, self.names))}."
+                f"there is no feature {name!r}; the features are {join_first(map(repr, self.names))}."
             ) from None
 
     def read_named(self, values: Mapping[str, Any], what: str) -> list[tuple[int, float]]:
@@ -102,7 +102,7 @@ class Values:
         if not is_missing and is_other and all(is_other):
             raise InvalidInputError(
                 f"the value of {self.names[k]!r} is {_shown(value)}, but its categories in training were "
-                f"{listed(map(repr, number))}; use those."
+                f"{join_first(map(repr, number))}; use those."
             )
         return np.nan
 

@@ -55,16 +55,16 @@ from .node_losses import (
     unregister_node_loss as unregister_node_loss,
 )
 from .pairs import (
-    Walk as Walk,
+    UsesBySource as UsesBySource,
 )
 from .pairs import (
     rows_of_use as rows_of_use,
 )
 from .pairs import (
-    uses_of_source as uses_of_source,
+    sort_uses_by_source as sort_uses_by_source,
 )
 from .pairs import (
-    walk_by_source as walk_by_source,
+    uses_of_source as uses_of_source,
 )
 from .problem import PruningProblem as PruningProblem
 from .pruning import Pruning as Pruning

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import SolverError
 from budgetprune.problem.certificate import paid_at_nodes, tree_value
-from budgetprune.problem.pairs import N_PARTS, Walk, rows_of_use, suffix_sums, uses_of_source, walk_by_source
+from budgetprune.problem.pairs import (
+    N_PARTS,
+    UsesBySource,
+    rows_of_use,
+    sort_uses_by_source,
+    suffix_sums,
+    uses_of_source,
+)
 from budgetprune.utils.jit import njit, prange
 
 if TYPE_CHECKING:
@@ -44,7 +51,7 @@ def universal_bounds(
         np.searchsorted(lams, level, side="right"),
         problem.costs.price,
         problem.row_weight,
-        walk_by_source(problem),
+        sort_uses_by_source(problem),
     )
     if mixed.max(initial=-1) >= 0:
         s = np.flatnonzero(mixed >= 0)[0]
@@ -91,7 +98,7 @@ def overpaid_pairs_of_source(
     level: NDArray[np.float64],
     level_point: NDArray[np.int64],
     price: NDArray[np.float64],
-    walk: Walk,
+    uses: UsesBySource,
     s: int,
 ) -> int:
     """Add the overpayment for one source; return a row whose payers differ in level, or -1.
@@ -106,11 +113,11 @@ def overpaid_pairs_of_source(
     """
     paid = np.zeros(price.size)
     payer = np.full(price.size, -1, dtype=np.int32)  # a node that pays for the row; it has the pair's level
-    for k in uses_of_source(walk, s):
-        h = walk.use_node[k]
-        rows = rows_of_use(walk, k)
+    for k in uses_of_source(uses, s):
+        h = uses.use_node[k]
+        rows = rows_of_use(uses, k)
         for q in range(rows.size):
-            amount = flow[walk.use_start[k] + q]
+            amount = flow[uses.use_start[k] + q]
             if amount > 0:
                 i = rows[q]
                 if payer[i] < 0:
@@ -141,7 +148,7 @@ def overpaid_pairs(
     level_point: NDArray[np.int64],
     price: NDArray[np.float64],
     row_weight: NDArray[np.float64],
-    walk: Walk,
+    uses: UsesBySource,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Sum the overpayments: slopes in the bins of the levels that end them, the rest by lambda."""
     slope = np.zeros((N_PARTS, lams.size + 1))
@@ -157,7 +164,7 @@ def overpaid_pairs(
                 level,
                 level_point,
                 price[s] * row_weight,
-                walk,
+                uses,
                 s,
             )
     return slope, rest, mixed

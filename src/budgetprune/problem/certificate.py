@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.problem.pairs import Walk, rows_of_use, uses_of_source, walk_by_source
+from budgetprune.problem.pairs import UsesBySource, rows_of_use, sort_uses_by_source, uses_of_source
 from budgetprune.utils.jit import njit, prange
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def dual_value(problem: PruningProblem, beta: NDArray[np.float64], lam: float) -
     forest = problem.forest
     charge = lam * problem.computation + paid_at_nodes(problem, beta)
     trees = tree_values(forest.tree_start, forest.right, problem.error, charge)
-    sources = overpaid(beta, lam * problem.costs.price, problem.row_weight, walk_by_source(problem))
+    sources = overpaid(beta, lam * problem.costs.price, problem.row_weight, sort_uses_by_source(problem))
     return float(trees.sum() + sources.sum())
 
 
@@ -114,15 +114,15 @@ def tree_values(
 def overpaid_for_source(
     beta: NDArray[np.float64],
     price: NDArray[np.float64],
-    walk: Walk,
+    uses: UsesBySource,
     s: int,
 ) -> float:
     """Excess of the trees' payments over the price of one source, summed over rows: at most 0."""
     left = price  # unpaid part of each row's price
-    for k in uses_of_source(walk, s):
-        rows = rows_of_use(walk, k)
+    for k in uses_of_source(uses, s):
+        rows = rows_of_use(uses, k)
         for q in range(rows.size):
-            left[rows[q]] -= beta[walk.use_start[k] + q]
+            left[rows[q]] -= beta[uses.use_start[k] + q]
     return float(np.minimum(left, 0.0).sum())
 
 
@@ -131,7 +131,7 @@ def overpaid(
     beta: NDArray[np.float64],
     price: NDArray[np.float64],
     row_weight: NDArray[np.float64],
-    walk: Walk,
+    uses: UsesBySource,
 ) -> NDArray[np.float64]:
     """Excess of the trees' payments over the price of each source."""
     values = np.empty(price.size)
@@ -140,7 +140,7 @@ def overpaid(
         values[s] = overpaid_for_source(
             beta,
             price[s] * row_weight,
-            walk,
+            uses,
             s,
         )
     return values

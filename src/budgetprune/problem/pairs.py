@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 N_PARTS = 16
 
 
-class Walk(NamedTuple):
+class UsesBySource(NamedTuple):
     """First uses, sorted by source, and the arrays that give their rows."""
 
     by_source: NDArray[np.int64]  # uses, sorted by source
@@ -28,10 +28,10 @@ class Walk(NamedTuple):
     use_start: NDArray[np.int64]
 
 
-def walk_by_source(problem: PruningProblem) -> Walk:
+def sort_uses_by_source(problem: PruningProblem) -> UsesBySource:
     """Sort the first uses by source."""
     by_source = np.argsort(problem.use_source, kind="stable")
-    return Walk(
+    return UsesBySource(
         by_source=by_source,
         source_start=np.searchsorted(problem.use_source[by_source], np.arange(problem.n_sources + 1)),
         order=problem.order,
@@ -43,17 +43,17 @@ def walk_by_source(problem: PruningProblem) -> Walk:
 
 
 @njit(cache=True)
-def uses_of_source(walk: Walk, s: int) -> NDArray[np.int64]:
+def uses_of_source(uses: UsesBySource, s: int) -> NDArray[np.int64]:
     """First uses of a source."""
-    return walk.by_source[walk.source_start[s] : walk.source_start[s + 1]]
+    return uses.by_source[uses.source_start[s] : uses.source_start[s + 1]]
 
 
 @njit(cache=True)
-def rows_of_use(walk: Walk, k: int) -> NDArray[np.int32]:
+def rows_of_use(uses: UsesBySource, k: int) -> NDArray[np.int32]:
     """Rows of first use `k`, in the order of its incidences."""
-    h = walk.use_node[k]
-    start = walk.row_start[h]
-    return walk.order[walk.tree_of_node[h], start : start + walk.use_start[k + 1] - walk.use_start[k]]
+    h = uses.use_node[k]
+    start = uses.row_start[h]
+    return uses.order[uses.tree_of_node[h], start : start + uses.use_start[k + 1] - uses.use_start[k]]
 
 
 def suffix_sums(bins: NDArray[np.float64]) -> NDArray[np.float64]:

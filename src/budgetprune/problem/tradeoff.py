@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.problem.pairs import N_PARTS, Walk, rows_of_use, suffix_sums, uses_of_source, walk_by_source
+from budgetprune.problem.pairs import (
+    N_PARTS,
+    UsesBySource,
+    rows_of_use,
+    sort_uses_by_source,
+    suffix_sums,
+    uses_of_source,
+)
 from budgetprune.utils.jit import njit, prange
 
 if TYPE_CHECKING:
@@ -36,7 +43,7 @@ def trade_off(
     pruned = np.cumsum(_bins(problem.gain, until, lams.size))[: lams.size]
     error = problem.error_of(problem.unpruned) + pruned
     n_splits = sum_of_kept(problem.unpruned.astype(np.float64), critical_lambda, lams)
-    paid = paid_until(until, lams.size, problem.costs.price, problem.row_weight, walk_by_source(problem))
+    paid = paid_until(until, lams.size, problem.costs.price, problem.row_weight, sort_uses_by_source(problem))
     return error, suffix_sums(paid.sum(axis=0)), n_splits.astype(np.int64)
 
 
@@ -50,15 +57,15 @@ def source_paid_until(
     paid: NDArray[np.float64],
     until: NDArray[np.int32],
     price: NDArray[np.float64],
-    walk: Walk,
+    uses: UsesBySource,
     s: int,
 ) -> None:
     """Add what each row pays for one source to the bin of the first point at which it no longer pays."""
     row_until = np.zeros(price.size, dtype=np.int32)
-    for k in uses_of_source(walk, s):
-        u = until[walk.use_node[k]]
+    for k in uses_of_source(uses, s):
+        u = until[uses.use_node[k]]
         if u > 0:
-            for i in rows_of_use(walk, k):
+            for i in rows_of_use(uses, k):
                 row_until[i] = max(row_until[i], u)
     for i in range(price.size):
         paid[row_until[i]] += price[i]
@@ -70,7 +77,7 @@ def paid_until(
     n_points: int,
     price: NDArray[np.float64],
     row_weight: NDArray[np.float64],
-    walk: Walk,
+    uses: UsesBySource,
 ) -> NDArray[np.float64]:
     """Add up what is paid until each point, of shape (N_PARTS, n_points + 1)."""
     paid = np.zeros((N_PARTS, n_points + 1))
@@ -80,7 +87,7 @@ def paid_until(
                 paid[part],
                 until,
                 price[s] * row_weight,
-                walk,
+                uses,
                 s,
             )
     return paid

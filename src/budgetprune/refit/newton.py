@@ -47,7 +47,7 @@ def minimise(
     The objective is convex, and strictly so for a positive ridge; each step lowers it, so the method
     converges from any start.
     """
-    objective = Objective(leaves, find_loss(loss), target, weight, ridge)
+    objective = RefitObjective(leaves, find_loss(loss), target, weight, ridge)
     zero = np.zeros_like(start)
     value = objective.value(zero, leaves.score)
     if not np.isfinite(value.total):
@@ -80,7 +80,7 @@ class Value(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Iterate:
     """Shifts of the leaves, with the objective and its derivatives."""
 
     shift: Array
@@ -92,7 +92,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class RefitObjective:
     """Loss of the rows, plus ridge."""
 
     leaves: Leaves
@@ -109,14 +109,14 @@ class Objective:
             noise = ROUNDING * (dot(self.weight, abs(by_row)) + penalty)
             return Value(dot(self.weight, by_row) + penalty, noise)
 
-    def at(self, shift: Array, scores: Array, value: Value) -> Point:
+    def at(self, shift: Array, scores: Array, value: Value) -> Iterate:
         """Compute derivatives at a point with a finite value."""
         by_row = self.loss.derivatives(scores, self.target)
         gradient = self.ridge * shift
         self.leaves.add_sums(self.weight[:, np.newaxis] * by_row.gradient, gradient)
-        return Point(shift, scores, value, by_row, gradient, length(gradient))
+        return Iterate(shift, scores, value, by_row, gradient, length(gradient))
 
-    def step(self, here: Point, accuracy: float) -> Point | None:
+    def step(self, here: Iterate, accuracy: float) -> Iterate | None:
         """Take a Newton step, shortened until it lowers the objective; None if none does."""
         step = conjugate_gradients(self.hessian(here), -here.gradient, self.diagonal(here.by_row), accuracy)
         slope, along = dot(here.gradient, step), self.leaves.scores(step)
@@ -134,7 +134,7 @@ class Objective:
         diagonal = self.leaves.sums(self.weight[:, np.newaxis] * by_row.curvature) + self.ridge
         return np.maximum(diagonal, FLATTEST * (diagonal.max() or 1.0))
 
-    def hessian(self, here: Point) -> Callable[[Array, Array], None]:
+    def hessian(self, here: Iterate) -> Callable[[Array, Array], None]:
         """Multiply by the Hessian at a point: ``Z' W C Z + ridge``, C the second derivatives of each row."""
         along = np.empty_like(here.scores)
         multiply_rows = self.loss.second_derivatives(here.by_row, self.target, self.weight)

@@ -8,7 +8,7 @@ need no model.
 from budgetprune.report.content import headline, to_json
 from budgetprune.report.entry import forest_of, summarise
 from budgetprune.report.measure import check_path
-from budgetprune.report.numbers import several
+from budgetprune.report.numbers import pluralize
 from budgetprune.report.options import ReportOptions
 from budgetprune.report.render import render, write_page
 from budgetprune.report.summary import StagedSummary, Summary
@@ -20,8 +20,8 @@ __all__ = [
     "check_path",
     "forest_of",
     "headline",
+    "pluralize",
     "render",
-    "several",
     "summarise",
     "to_json",
     "write_page",

@@ -23,7 +23,7 @@ def amount(number: float) -> str:
     return f"{number:,.{min(max(n_decimals, 0), 6)}f}"
 
 
-def plain(number: float) -> str:
+def trimmed_amount(number: float) -> str:
     """Format a price or the cost of one row without trailing zeros: 3, 2.5, 1,234."""
     text, e, exponent = amount(number).partition("e")
     return (text.rstrip("0").rstrip(".") if "." in text else text) + e + exponent
@@ -38,7 +38,7 @@ def share(fraction: float) -> str:
     return f"{100 * fraction:.0f} %"
 
 
-def several(count: int, one: str, many: str | None = None) -> str:
+def pluralize(count: int, one: str, many: str | None = None) -> str:
     """Format a count with its noun."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 

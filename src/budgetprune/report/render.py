@@ -11,7 +11,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from budgetprune.report.content import to_json
-from budgetprune.report.numbers import amount, several
+from budgetprune.report.numbers import amount, pluralize
 from budgetprune.report.summary import StagedSummary, Summary
 from budgetprune.utils.files import written_atomically
 
@@ -73,7 +73,7 @@ def render(summary: Summary | StagedSummary) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["amount"] = amount
-    environment.globals["several"] = several
+    environment.globals["pluralize"] = pluralize
     environment.filters["tied"] = _tied
     environment.filters["score"] = _score_format(summary)
     content = to_json(summary)

@@ -7,7 +7,7 @@ import contextlib
 import socket
 from collections.abc import Callable, Collection
 
-from budgetprune.service.connection import Connection, Shared
+from budgetprune.service.connection import Connection, SharedState
 
 # Length of the listen backlog, and number of connections accepted per wake-up.
 BACKLOG, BURST = 2048, 64
@@ -33,7 +33,7 @@ class Acceptor:
         Creates the protocol of a connection.
     opened : collection
         Open connections.
-    shared : Shared
+    shared : SharedState
         State shared by these connections.
     most : int
         Maximum number of open connections.
@@ -44,7 +44,7 @@ class Acceptor:
         listener: socket.socket,
         make: Callable[[], Connection],
         opened: Collection[object],
-        shared: Shared,
+        shared: SharedState,
         most: int,
     ) -> None:
         self._listener, self._make, self._shared, self._most = listener, make, shared, most

@@ -15,9 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service import documents
-from budgetprune.service.bodies import Bodies, parse, parse_rows
-from budgetprune.service.catalogue import Catalogue
-from budgetprune.service.dialogue import Answer, Dialogue, Question
+from budgetprune.service.bodies import BodyReader, parse, parse_rows
 from budgetprune.service.errors import (
     BUSY,
     INVALID,
@@ -28,10 +26,12 @@ from budgetprune.service.errors import (
     RefusedError,
     refuse_in_one_shape,
 )
+from budgetprune.service.handlers import Answer, HandleRequest, RequestHandler
 from budgetprune.service.hosts import CheckHost, Hosts
 from budgetprune.service.metrics import CountRequests, Metrics
+from budgetprune.service.model_description import ModelDescription
+from budgetprune.service.scheduling import CooperativeScheduler
 from budgetprune.service.schemas import body_of, request_schemas
-from budgetprune.service.turns import Turns
 from budgetprune.utils.limits import KIB, Limits
 
 STEP, DECIDE = "/v1/step", "/v1/decide"
@@ -39,7 +39,7 @@ STEP_BATCH, DECIDE_BATCH = "/v1/batch", "/v1/batch/decide"
 MODEL, HEALTH, METRICS = "/v1/model", "/healthz", "/metrics"
 ENDPOINTS = (STEP, DECIDE, STEP_BATCH, DECIDE_BATCH, MODEL, HEALTH, METRICS)
 
-# Bodies up to this many bytes are answered immediately; larger ones take turns.
+# Bodies up to this many bytes are answered immediately; larger ones in time slices.
 SMALL = 16 * KIB
 # Answers serialized between two yields.
 ROWS_AT_ONCE = 50
@@ -57,7 +57,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Direct(APIRoute):
+class DirectRoute(APIRoute):
     """A route whose endpoint takes the request and returns the response, bypassing FastAPI's handler.
 
     FastAPI's handler took 30 of the 55 microseconds that an empty request spent in the app. Bodies are parsed
@@ -90,9 +90,9 @@ def create_app(
         Runs on any ASGI server. Its only state is its metrics.
     """
     limits = limits or Limits()
-    catalogue = Catalogue(predictor)
-    dialogue = Dialogue(predictor, catalogue)
-    metrics = Metrics(catalogue, ENDPOINTS)
+    description = ModelDescription(predictor)
+    handler = RequestHandler(predictor, description)
+    metrics = Metrics(description, ENDPOINTS)
     # FastAPI's HTML pages would load scripts from a CDN.
     app = FastAPI(
         title="budgetprune",
@@ -102,61 +102,61 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.router.route_class = Direct
+    app.router.route_class = DirectRoute
     if hosts is not None:
         app.add_middleware(CheckHost, hosts=hosts)
     app.add_middleware(CountRequests, metrics=metrics)
     refuse_in_one_shape(app)
-    _add_questions(app, dialogue, metrics, limits)
-    _add_state(app, _description(predictor, catalogue), metrics)
+    _add_decision_routes(app, handler, metrics, limits)
+    _add_state(app, _model_document(predictor, description), metrics)
     document = app.openapi()
-    document["components"]["schemas"] |= request_schemas(catalogue, limits)
+    document["components"]["schemas"] |= request_schemas(description, limits)
     _answer_head(app, HEALTH)
     return app
 
 
-def _add_questions(app: FastAPI, dialogue: Dialogue, metrics: Metrics, limits: Limits) -> None:
-    bodies, turns = Bodies(limits), Turns()
+def _add_decision_routes(app: FastAPI, handler: RequestHandler, metrics: Metrics, limits: Limits) -> None:
+    reader, scheduler = BodyReader(limits), CooperativeScheduler()
 
-    def add(path: str, ask: Question, schema: str, summary: str) -> None:
+    def add(path: str, handle: HandleRequest, schema: str, summary: str) -> None:
         def answer(raw: bytes) -> bytes:
-            found = ask(parse(raw, limits), "body")
+            found = handle(parse(raw, limits), "body")
             metrics.count_answer(found)
             return orjson.dumps(found)
 
-        def answer_in_turn(raw: bytes) -> Generator[None, None, bytes]:
+        def answer_in_slices(raw: bytes) -> Generator[None, None, bytes]:
             yield
             return answer(raw)
 
         async def single(request: Request) -> Response:
-            raw = await bodies.receive(request, limits.body)
+            raw = await reader.receive(request, limits.body)
             try:
                 if len(raw) <= SMALL:
                     content = answer(raw)
                 else:
-                    content = await turns.finish(answer_in_turn(raw), request.is_disconnected)
+                    content = await scheduler.run(answer_in_slices(raw), request.is_disconnected)
             finally:
-                bodies.release(raw)
+                reader.release(raw)
             return Response(content, media_type=JSON)
 
         _post(app, path, single, schema, documents.Answer, summary)
 
-    def add_batch(path: str, ask: Question, schema: str, summary: str) -> None:
+    def add_batch(path: str, handle: HandleRequest, schema: str, summary: str) -> None:
         async def batch(request: Request) -> Response:
-            raw = await bodies.receive(request, limits.batch_body)
+            raw = await reader.receive(request, limits.batch_body)
             try:
-                work = _answer_all(raw, ask, limits, metrics)
-                content = await turns.finish(work, request.is_disconnected)
+                work = _answer_all(raw, handle, limits, metrics)
+                content = await scheduler.run(work, request.is_disconnected)
             finally:
-                bodies.release(raw)
+                reader.release(raw)
             return Response(content, media_type=JSON)
 
         _post(app, path, batch, schema, documents.BatchAnswer, summary)
 
-    add(STEP, dialogue.step, "StepRequest", "Return the decision or the next source")
-    add(DECIDE, dialogue.decide, "DecideRequest", "Decide a complete row")
-    add_batch(STEP_BATCH, dialogue.step, "StepBatch", "Steps for many examples")
-    add_batch(DECIDE_BATCH, dialogue.decide, "DecideBatch", "Decide many complete rows")
+    add(STEP, handler.step, "StepRequest", "Return the decision or the next source")
+    add(DECIDE, handler.decide, "DecideRequest", "Decide a complete row")
+    add_batch(STEP_BATCH, handler.step, "StepBatch", "Steps for many examples")
+    add_batch(DECIDE_BATCH, handler.decide, "DecideBatch", "Decide many complete rows")
 
 
 def _post(app: FastAPI, path: str, handler: Any, schema: str, answer: Any, summary: str) -> None:
@@ -169,13 +169,15 @@ def _post(app: FastAPI, path: str, handler: Any, schema: str, answer: Any, summa
     )(handler)
 
 
-def _answer_all(raw: bytes, ask: Question, limits: Limits, metrics: Metrics) -> Generator[None, None, bytes]:
+def _answer_all(
+    raw: bytes, handle: HandleRequest, limits: Limits, metrics: Metrics
+) -> Generator[None, None, bytes]:
     """Answer each row. Any invalid row rejects the batch; the error lists the first few."""
     answers: list[Answer] = []
     refusals: list[RefusedError] = []
     for i, row in enumerate(parse_rows(raw, limits)):
         try:
-            answers.append(ask(row, f"rows[{i}]"))
+            answers.append(handle(row, f"rows[{i}]"))
         except RefusedError as refusal:
             refusals.append(refusal)
             if len(refusals) == SHOWN_BAD_ROWS:
@@ -194,8 +196,8 @@ def _answer_all(raw: bytes, ask: Question, limits: Limits, metrics: Metrics) -> 
 
 def _together(refusals: list[RefusedError]) -> RefusedError:
     """Combine the errors of several rows into one."""
-    told = [f"{(refusal.where or '').partition('.')[0]}: {refusal}" for refusal in refusals]
-    return RefusedError(INVALID, " ".join(told), refusals[0].where)
+    messages = [f"{(refusal.where or '').partition('.')[0]}: {refusal}" for refusal in refusals]
+    return RefusedError(INVALID, " ".join(messages), refusals[0].where)
 
 
 def _add_state(app: FastAPI, description: bytes, metrics: Metrics) -> None:
@@ -231,7 +233,7 @@ def _answer_head(app: FastAPI, path: str) -> None:
             route.methods = {*(route.methods or ()), "HEAD"}
 
 
-def _description(predictor: BudgetPredictor, catalogue: Catalogue) -> bytes:
+def _model_document(predictor: BudgetPredictor, description: ModelDescription) -> bytes:
     features = [
         {
             "name": feature.name,
@@ -240,18 +242,18 @@ def _description(predictor: BudgetPredictor, catalogue: Catalogue) -> bytes:
             "may_be_missing": feature.may_be_missing,
             "used": feature.is_used,
         }
-        for feature in catalogue.features.values()
+        for feature in description.features.values()
     ]
     sources = [
         {"name": source.name, "price": source.price, "features": source.features}
-        for source in catalogue.sources.values()
+        for source in description.sources.values()
     ]
     settings = {name: getattr(predictor, name) for name in documents.Settings.model_fields}
     return orjson.dumps(
         {
             "budgetprune": version("budgetprune"),
             "trees": predictor.forest.n_trees,
-            "classes": catalogue.classes,
+            "classes": description.classes,
             "features": features,
             "sources": sources,
             "settings": settings,

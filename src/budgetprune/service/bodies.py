@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
-from budgetprune.costs import listed
+from budgetprune.costs import join_first
 from budgetprune.service.errors import (
     BUSY,
     INVALID,
@@ -23,7 +23,7 @@ from budgetprune.service.errors import (
     WRONG_TYPE,
     RefusedError,
 )
-from budgetprune.service.scan import WHITESPACE, measure
+from budgetprune.service.json_sizes import WHITESPACE, measure_json
 from budgetprune.utils.limits import Limits
 
 Body = dict[str, Any]
@@ -33,7 +33,7 @@ CONTAINERS_OF_A_ROW = 5
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
 
-class Bodies:
+class BodyReader:
     """Receive bodies and limit their total memory."""
 
     def __init__(self, limits: Limits) -> None:
@@ -85,7 +85,7 @@ def _too_large(limit: int) -> RefusedError:
 
 def parse(raw: bytes, limits: Limits) -> Any:
     """Parse the body of a request about one example."""
-    sizes = measure(raw, _NO_ROWS)
+    sizes = measure_json(raw, _NO_ROWS)
     _check_depth(sizes.depth, limits)
     _check_containers(sizes.containers, limits.containers)
     return _parse(raw, "body")
@@ -94,7 +94,7 @@ def parse(raw: bytes, limits: Limits) -> Any:
 def parse_rows(raw: bytes, limits: Limits) -> Iterator[Any]:
     """Parse a batch. The enclosing object is checked before the first row is parsed."""
     row_ends = np.empty(limits.batch_rows, dtype=np.int64)
-    sizes = measure(raw, row_ends)
+    sizes = measure_json(raw, row_ends)
     _check_depth(sizes.depth, limits)
     if not sizes.is_closed:
         raise RefusedError(
@@ -168,7 +168,7 @@ def check_fields(body: Body, fields: frozenset[str], required: str, where: str) 
     """Require one field and reject unknown fields."""
     if not body.keys() <= fields:
         names = body.keys() - fields
-        unknown = listed(map(repr, nsmallest(5, names)))
+        unknown = join_first(map(repr, nsmallest(5, names)))
         if len(names) > 5:
             unknown = f"{unknown} and {len(names) - 5} more"
         known = ", ".join(sorted(fields))

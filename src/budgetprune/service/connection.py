@@ -36,7 +36,7 @@ N_STAGES = 3
 
 
 @dataclass
-class Shared:
+class SharedState:
     """State of all connections of a server."""
 
     limits: Limits
@@ -63,7 +63,7 @@ class StopParsingError(Exception):
 class Connection(HttpToolsProtocol):
     """Read requests within limits and answer every request that was read."""
 
-    def __init__(self, config: uvicorn.Config, state: ServerState, shared: Shared) -> None:
+    def __init__(self, config: uvicorn.Config, state: ServerState, shared: SharedState) -> None:
         super().__init__(config, state, {})
         self._shared, self._limits = shared, shared.limits
         self._piece = min(PIECE, shared.limits.header_bytes)

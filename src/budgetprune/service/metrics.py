@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from budgetprune.service.catalogue import Catalogue
+from budgetprune.service.model_description import ModelDescription
 
 # Sources with their own time series; thousands of series would be too many.
 MOST_SOURCES = 200
@@ -35,20 +35,22 @@ class Metrics:
 
     Parameters
     ----------
-    catalogue : Catalogue
+    description : ModelDescription
     endpoints : sequence of str
         Paths to count separately; other paths are counted together.
     """
 
-    def __init__(self, catalogue: Catalogue, endpoints: Sequence[str]) -> None:
+    def __init__(self, description: ModelDescription, endpoints: Sequence[str]) -> None:
         self.registry = CollectorRegistry()
         self._reasons: Counter[str] = Counter()
-        self._cost = Histogram(_cost_buckets(catalogue.total_price))
-        priced = [name for name, source in catalogue.sources.items() if source.price > 0 and source.features]
+        self._cost = CumulativeHistogram(_cost_buckets(description.total_price))
+        priced = [
+            name for name, source in description.sources.items() if source.price > 0 and source.features
+        ]
         self._labelled = priced[:MOST_SOURCES]
         self._has_others = len(priced) > MOST_SOURCES
         self._sources: Counter[str] = Counter()
-        self._seconds = {path: Histogram(_SECONDS) for path in (*endpoints, OTHER)}
+        self._seconds = {path: CumulativeHistogram(_SECONDS) for path in (*endpoints, OTHER)}
         self._requests: Counter[tuple[str, int]] = Counter()
         self.registry.register(self)
 
@@ -100,7 +102,7 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-class Histogram:
+class CumulativeHistogram:
     """Histogram with cumulative counts, as in Prometheus."""
 
     def __init__(self, bounds: Sequence[float]) -> None:

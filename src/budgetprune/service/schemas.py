@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from budgetprune.service.catalogue import Catalogue, Feature
+from budgetprune.service.model_description import Feature, ModelDescription
 from budgetprune.utils.limits import Limits
 
 Schema = dict[str, Any]
 
 
-def request_schemas(catalogue: Catalogue, limits: Limits) -> dict[str, Schema]:
+def request_schemas(description: ModelDescription, limits: Limits) -> dict[str, Schema]:
     """Return the schemas of all request bodies, by name."""
-    features = catalogue.features
+    features = description.features
     values = _object({name: _value(feature) for name, feature in features.items()})
     used = [name for name, feature in features.items() if feature.is_used]
-    sources = _or_null({"type": "array", "items": _ref("Source"), "maxItems": len(catalogue.sources)})
+    sources = _or_null({"type": "array", "items": _ref("Source"), "maxItems": len(description.sources)})
     max_cost = _or_null({"type": "number", "minimum": 0})
     step = {
         "values": _ref("Values") | {"description": "Acquired values, paid with all sources they need."},
@@ -26,7 +26,7 @@ def request_schemas(catalogue: Catalogue, limits: Limits) -> dict[str, Schema]:
         "max_cost": max_cost | {"description": "Replaces the model's max_cost."},
     }
     return {
-        "Source": {"type": "string", "enum": list(catalogue.sources)},
+        "Source": {"type": "string", "enum": list(description.sources)},
         "Values": values,
         "CompleteRow": values | {"required": used},
         "StepRequest": _object(step, "values"),

@@ -20,7 +20,7 @@ from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.accept import Acceptor
 from budgetprune.service.app import create_app
 from budgetprune.service.bodies import parse
-from budgetprune.service.connection import LINGER, Connection, Shared
+from budgetprune.service.connection import LINGER, Connection, SharedState
 from budgetprune.service.hosts import Hosts
 from budgetprune.utils.limits import Limits, connection_limit
 
@@ -129,7 +129,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._listener, self._grace, self._drain = listener, options.grace, options.drain
         self._most = connection_limit(options.limits)
-        self._shared = Shared(options.limits)
+        self._shared = SharedState(options.limits)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept connections. See uvicorn."""

@@ -5,10 +5,10 @@ from .model import (
     Chain as Chain,
 )
 from .model import (
-    LogLoss as LogLoss,
+    LogLossObjective as LogLossObjective,
 )
 from .model import (
-    SquaredError as SquaredError,
+    SquaredErrorObjective as SquaredErrorObjective,
 )
 from .model import (
     StagedModel as StagedModel,

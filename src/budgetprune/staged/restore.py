@@ -17,7 +17,12 @@ from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.error_costs import LARGEST_PRICE, check_error_costs
 from budgetprune.staged.model.join import take_trees
 from budgetprune.staged.model.links import link_of
-from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective, SquaredError
+from budgetprune.staged.model.objective import (
+    ErrorCostObjective,
+    LogLossObjective,
+    Objective,
+    SquaredErrorObjective,
+)
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.model.tradeoff import StagedTradeOff
 
@@ -197,7 +202,7 @@ def _check_costs(curve: StagedTradeOff, chains: Sequence[Chain], costs: CostTabl
 
 def _objectives(
     header: dict[str, Any], arrays: Arrays, forest: Forest
-) -> tuple[Objective, ErrorCosts | None]:
+) -> tuple[Objective, ErrorCostObjective | None]:
     name, price = header["objective"], header["price"]
     _require(name in OBJECTIVES, f"there is no objective {reprlib.repr(name)}")
     _require(
@@ -210,10 +215,10 @@ def _objectives(
     )
     if forest.classes is None:
         _require(arrays["error_costs"].shape == (0, 0), "error_costs must be empty for regression")
-        return SquaredError(float(price)), None
+        return SquaredErrorObjective(float(price)), None
     _require(price == 1, "price must be 1 for classes")
-    answer = ErrorCosts(check_error_costs(arrays["error_costs"], forest.classes.size))
-    return (answer if name == "error costs" else LogLoss()), answer
+    answer = ErrorCostObjective(check_error_costs(arrays["error_costs"], forest.classes.size))
+    return (answer if name == "error costs" else LogLossObjective()), answer
 
 
 def _chains(forest: Forest, costs: CostTable, arrays: Arrays) -> tuple[Chain, ...]:

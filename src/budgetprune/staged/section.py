@@ -16,7 +16,12 @@ from budgetprune.forest import Forest
 from budgetprune.persistence import Content, Section, add_prefix, remove_prefix
 from budgetprune.staged.model.chain import Stage
 from budgetprune.staged.model.join import join_forests, take_trees
-from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective, SquaredError
+from budgetprune.staged.model.objective import (
+    ErrorCostObjective,
+    LogLossObjective,
+    Objective,
+    SquaredErrorObjective,
+)
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.restore import DTYPES, NUMBERS_OF_POINTS, OBJECTIVES, restore_model
 
@@ -78,7 +83,7 @@ def write_content(model: StagedModel) -> Content:
         arrays["stage_score"] = np.concatenate(curve.stage_score)
     header = {
         "objective": _name_of(model.objective),
-        "price": model.objective.price if isinstance(model.objective, SquaredError) else 1.0,
+        "price": model.objective.price if isinstance(model.objective, SquaredErrorObjective) else 1.0,
         "best": model.best,
         "point": model.point,
     }
@@ -87,5 +92,5 @@ def write_content(model: StagedModel) -> Content:
 
 
 def _name_of(objective: Objective) -> str:
-    kinds = (ErrorCosts, LogLoss, SquaredError)
+    kinds = (ErrorCostObjective, LogLossObjective, SquaredErrorObjective)
     return next(name for name, kind in zip(OBJECTIVES, kinds, strict=True) if isinstance(objective, kind))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from budgetprune.costs import listed
+from budgetprune.costs import join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow.tables import Target
 
@@ -44,7 +44,7 @@ class ErrorCosts:
         if unknown := [name for name in self.by_class if name not in labels]:
             raise InvalidInputError(
                 f"--error-cost is for the class {unknown[0]!r}, which the target does not have; its classes "
-                f"are {listed(map(repr, labels))}."
+                f"are {join_first(map(repr, labels))}."
             )
         if not self.by_class:
             return self.others

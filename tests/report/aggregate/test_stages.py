@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune.report.aggregate.stages import stage_rule
-from budgetprune.report.measure.stopping import StoppingRule
+from budgetprune.report.measure.stopping import StagedStoppingRule
 from budgetprune.report.words.staged import stopping_stages
 from budgetprune.staged.prediction.engine import StagedEngine
 
@@ -110,7 +110,7 @@ def test_a_limit_for_each_row():
 
 def test_rules_of_stages():
     price = np.array([0.0, 1.0, 0.0, 2.0, 2.0])
-    rule = StoppingRule(0, np.array([-np.inf, -np.inf, 0.1, 0.2, np.inf]), 3, price, price.cumsum())
+    rule = StagedStoppingRule(0, np.array([-np.inf, -np.inf, 0.1, 0.2, np.inf]), 3, price, price.cumsum())
     assert [stage_rule(rule, k) for k in range(5)] == ["continue", "continue", "threshold", "limit", "last"]
-    stop = StoppingRule(0, np.full(5, np.inf), 4, price, price.cumsum())
+    stop = StagedStoppingRule(0, np.full(5, np.inf), 4, price, price.cumsum())
     assert stage_rule(stop, 2) == "stop"

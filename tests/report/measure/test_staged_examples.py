@@ -9,7 +9,7 @@ import pytest
 
 from budgetprune.report import summarise
 from budgetprune.report.measure.staged_examples import step_reason
-from budgetprune.report.measure.stopping import StoppingRule
+from budgetprune.report.measure.stopping import StagedStoppingRule
 from budgetprune.report.measure.values import features_of, named_values
 from budgetprune.report.words.staged import step_reason as step_words
 from budgetprune.report.words.staged import uncertainty_name
@@ -128,12 +128,12 @@ def test_number_of_examples():
 
 
 PRICE = np.array([0.0, 1.0, 0.0, 2.0, 2.0])
-RULE = StoppingRule(0, np.array([-np.inf, -np.inf, 0.1, 0.2, np.inf]), 3, PRICE, PRICE.cumsum())
+RULE = StagedStoppingRule(0, np.array([-np.inf, -np.inf, 0.1, 0.2, np.inf]), 3, PRICE, PRICE.cumsum())
 
 
 def test_reasons_to_stop_or_go_on():
     reasons = [step_reason(RULE, k, 0.4) for k in range(5)]
     assert reasons == ["continue", "free", "above", "limit", "last"]
     assert [step_reason(RULE, k, 0.1) for k in (2, 3)] == ["below", "below"]
-    stop = StoppingRule(0, np.full(5, np.inf), 4, PRICE, PRICE.cumsum())
+    stop = StagedStoppingRule(0, np.full(5, np.inf), 4, PRICE, PRICE.cumsum())
     assert step_reason(stop, 2, 0.4) == "stop"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from budgetprune import FeatureCosts
-from budgetprune.staged.data.columns import Columns
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.columns import FeatureSchema
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.fitting.training_extent import (
     ENOUGH_TESTED,
     FEWEST_FOLDS,
@@ -54,7 +54,9 @@ class TakesTime(Learner):
 
 def extent_within(clock: list[float], left: float, n_rows: int = 100, n_chains: int = 3) -> TrainingExtent:
     rows = np.zeros((n_rows, N_FEATURES))
-    sample = Sample(rows, np.arange(n_rows) % 2, None, Columns(N_FEATURES, None, None), "binary", 1)
+    sample = LearningSample(
+        rows, np.arange(n_rows) % 2, None, FeatureSchema(N_FEATURES, None, None), "binary", 1
+    )
     parts = np.array_split(np.arange(n_rows), 5)
     folds = [(np.setdiff1d(np.arange(n_rows), part), part) for part in parts]
     spec = SimpleNamespace(sample=sample, folds=folds, costs=COSTS, n_jobs=1)

@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
-from budgetprune.staged.data.columns import Columns
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.columns import FeatureSchema
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.learners.calibration import RunningLoss, best_scale, calibrated_loss
 from budgetprune.staged.learners.losses import mean_loss
 
 from .test_forest import sample_of
 
 
-def scored(n_classes: int, weight: np.ndarray | None = None) -> tuple[Sample, np.ndarray]:
+def scored(n_classes: int, weight: np.ndarray | None = None) -> tuple[LearningSample, np.ndarray]:
     """Rows whose classes are drawn with the probabilities of three times their scores."""
     rng = np.random.default_rng(n_classes)
     scores = rng.normal(size=(4_000, n_classes))
     shares = softmax(3 * scores, axis=1)
     target = (shares.cumsum(axis=1) < rng.random((4_000, 1))).sum(axis=1)
-    columns = Columns(1, None, None)
-    sample = Sample(np.zeros((4_000, 1)), target, weight, columns, "multiclass", n_classes)
+    columns = FeatureSchema(1, None, None)
+    sample = LearningSample(np.zeros((4_000, 1)), target, weight, columns, "multiclass", n_classes)
     return sample, scores
 
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from budgetprune import BudgetClassifier, BudgetPredictor, BudgetRegressor, InvalidInputError
 from budgetprune.staged.data.columns import columns_of
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.learners.forest import N_TREES, ForestLearner, _float64_thresholds, log_odds
 from budgetprune.staged.learners.hist import HistLearner
 from budgetprune.staged.learners.losses import mean_loss
@@ -21,8 +21,8 @@ WINE, CANCER, DIABETES = (load(return_X_y=True) for load in (load_wine, load_bre
 LEARNER = ForestLearner(HistLearner())
 
 
-def sample_of(X, y, kind="multiclass", n_outputs=3, weight=None) -> Sample:
-    return Sample(X, y, weight, columns_of(X, None), kind, n_outputs)
+def sample_of(X, y, kind="multiclass", n_outputs=3, weight=None) -> LearningSample:
+    return LearningSample(X, y, weight, columns_of(X, None), kind, n_outputs)
 
 
 def grow(sample, columns=None, **how):

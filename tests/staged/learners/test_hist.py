@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from budgetprune.staged.data.columns import columns_of
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.learners.hist import HistLearner
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, PATIENCE
 from budgetprune.staged.learners.losses import mean_loss
@@ -21,7 +21,7 @@ def halves(kind):
     X, y = LOADERS[kind](return_X_y=True)
     X = X[:, :5]
     n_outputs = 1 if kind == "binary" else 3
-    return [Sample(X[i::2], y[i::2], None, columns_of(X, None), kind, n_outputs) for i in (0, 1)]
+    return [LearningSample(X[i::2], y[i::2], None, columns_of(X, None), kind, n_outputs) for i in (0, 1)]
 
 
 def grow(kind, n_rounds=None, is_over=lambda: False):

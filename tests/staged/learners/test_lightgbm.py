@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune.staged.data.columns import columns_of
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.learners.task import GrowTask, TreeSettings
 
 pytest.importorskip("lightgbm")
@@ -14,7 +14,7 @@ from budgetprune.staged.learners.lightgbm import LightGBMLearner
 
 
 def sample_of(X, y):
-    return Sample(X, y, None, columns_of(X, None), "binary", 1)
+    return LearningSample(X, y, None, columns_of(X, None), "binary", 1)
 
 
 @pytest.mark.parametrize("unit", [1.0, -1.0, 1e-30, 1e300])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from budgetprune import FeatureCosts, StagedPredictor
 from budgetprune.staged.model.chain import Chain, Stage
-from budgetprune.staged.model.objective import ErrorCosts, LogLoss
+from budgetprune.staged.model.objective import ErrorCostObjective, LogLossObjective
 from budgetprune.staged.model.staged_model import StagedModel
 
 from ...golden.staged_models import boosted, curve
@@ -77,9 +77,9 @@ def cases(draw) -> Case:
         for k in range(n)
     )
     points = curve([0.0, 1.0], [0, 0], [[math.inf] * n, thresholds] if n > 1 else [[math.inf]] * 2)
-    objective = draw(st.sampled_from([ErrorCosts(1 - np.eye(2)), LogLoss()]))
+    objective = draw(st.sampled_from([ErrorCostObjective(1 - np.eye(2)), LogLossObjective()]))
     chain = Chain(made, decay, "logistic")
-    answer = ErrorCosts(1 - np.eye(2))
+    answer = ErrorCostObjective(1 - np.eye(2))
     model = StagedModel((chain,), points, 1, 1, objective, table, CLASSES, answer)
     return Case(StagedPredictor(model), price, needs, stages, trees, scale, decay, thresholds)
 
@@ -134,7 +134,7 @@ def probability(case: Case, row, known, stage: int) -> float:
 
 
 def uncertainty(case: Case, p: float) -> float:
-    if isinstance(case.predictor.model.objective, ErrorCosts):
+    if isinstance(case.predictor.model.objective, ErrorCostObjective):
         return min(p, 1 - p)
     return -sum(q * math.log(q) for q in (p, 1 - p))
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from budgetprune.staged import BudgetClassifier
-from budgetprune.staged.data.columns import Columns
+from budgetprune.staged.data.columns import FeatureSchema
 from budgetprune.staged.data.folds import even_folds
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.learners.constant import ConstantScore
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, Learner
 from budgetprune.staged.learners.task import GrowTask, TreeSettings
@@ -44,10 +44,12 @@ class Recorder(Learner):
         return np.zeros(n_features)
 
 
-def sample() -> Sample:
+def sample() -> LearningSample:
     rng = np.random.default_rng(0)
     target = np.arange(N_ROWS) % 2
-    return Sample(rng.normal(size=(N_ROWS, 3)), target, None, Columns(3, None, None), "binary", 1)
+    return LearningSample(
+        rng.normal(size=(N_ROWS, 3)), target, None, FeatureSchema(3, None, None), "binary", 1
+    )
 
 
 def cross_fitted(clock: list[float], seconds: float | None) -> Sequence[GrowTask]:

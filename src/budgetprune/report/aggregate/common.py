@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from budgetprune.costs import CostTable
+from budgetprune.costs import CostTable, PricedSource
 from budgetprune.forest import Forest
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.measure.values import features_of
 from budgetprune.report.options import ReportOptions
-from budgetprune.report.summary.common import Origin, Source
+from budgetprune.report.summary.common import Origin
 from budgetprune.utils.environment import __version__
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def shared_fields(
     }
 
 
-def source_of(costs: CostTable, s: int, forest: Forest) -> Source:
+def source_of(costs: CostTable, s: int, forest: Forest) -> PricedSource:
     """Return a source with the names of the features that need it."""
     names = [forest.names[k] for k in features_of(costs, s)]
-    return Source(costs.source_names[s], float(costs.price[s]), tuple(names))
+    return PricedSource(costs.source_names[s], float(costs.price[s]), tuple(names))
 
 
 def _has_one_source_each(costs: CostTable) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.report.measure.results import Results, difference, standard_error
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.numbers import nice
-from budgetprune.report.summary.common import Histogram, Reference, SourceShare
+from budgetprune.report.summary.common import CostHistogram, Reference, SourceShare
 
 N_BARS = 20
 # Finest resolution of prices.
@@ -100,14 +100,14 @@ def _top_sources(cost: NDArray[np.float64], sources: SourceTable) -> tuple[Sourc
     return sources.shares(top[cost[top] > 0], cost / cost.sum())
 
 
-def histogram(cost: NDArray[np.float64]) -> Histogram:
+def histogram(cost: NDArray[np.float64]) -> CostHistogram:
     """Return a histogram of cost: a bar per cost if there are few, else bars of equal round width.
 
     Outliers are collected in the last bar, so that they do not compress the others.
     """
     largest = float(cost.max())
     if largest == 0:
-        return Histogram((0.0,), 1.0, (1.0,), False)
+        return CostHistogram((0.0,), 1.0, (1.0,), False)
     usual = float(np.quantile(cost, 1 - MOST_BEYOND, method="inverted_cdf"))
     is_open = FAR * usual < largest and usual > 0
     # Sums of a few prices are multiples of a common step, which is the bar width then.
@@ -124,4 +124,4 @@ def histogram(cost: NDArray[np.float64]) -> Histogram:
         place = np.minimum(place, np.max(place[cost <= usual]) + 1)
     count = np.bincount(place.astype(np.int64))
     left = tuple(width * (first + k) for k in range(count.size))
-    return Histogram(left, width, tuple((count / cost.size).tolist()), is_open)
+    return CostHistogram(left, width, tuple((count / cost.size).tolist()), is_open)

@@ -16,9 +16,9 @@ from budgetprune.report.options import ReportOptions
 from budgetprune.report.summary.pruned import (
     Counting,
     Expected,
-    Point,
+    OperatingPoint,
+    PredictorSettings,
     PrunedOutcome,
-    Settings,
     Summary,
 )
 
@@ -59,10 +59,10 @@ def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Su
     )
 
 
-def _settings(predictor: BudgetPredictor) -> Settings:
+def _settings(predictor: BudgetPredictor) -> PredictorSettings:
     classes = predictor.forest.classes
     label = None if predictor.threshold is None or classes is None else str(classes[1])
-    return Settings(predictor.slack, predictor.tolerance, predictor.threshold, label)
+    return PredictorSettings(predictor.slack, predictor.tolerance, predictor.threshold, label)
 
 
 def _expected(about: About | None, score_name: str) -> Expected | None:
@@ -91,7 +91,7 @@ def _positions(measured: PrunedMeasurements, counting: Counting) -> list[int]:
     return [k + (k >= n_cheaper) for k in reversed(range(len(measured.points)))]
 
 
-def _points(measured: PrunedMeasurements, comparison: PathComparison) -> tuple[Point, ...]:
+def _points(measured: PrunedMeasurements, comparison: PathComparison) -> tuple[OperatingPoint, ...]:
     """Return the path with the delivered model inserted, then the unpruned ensemble."""
     n_path, unpruned = len(measured.points), measured.unpruned.results
     placed = {
@@ -109,7 +109,7 @@ def _point(
     unpruned: ModelResults,
     anchor: int | None,
     comparison: PathComparison,
-) -> Point:
+) -> OperatingPoint:
     """Return one point.
 
     Parameters
@@ -122,7 +122,7 @@ def _point(
     """
     results = each.results
     never, few, many = results.usage.tolist()
-    return Point(
+    return OperatingPoint(
         kind=results.kind,
         number=number,
         lam=None if np.isnan(results.lam) else float(results.lam),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.report.measure.stopping import StoppedRows, StoppingRule
+from budgetprune.report.measure.stopping import StagedStoppingRule, StoppedRows
 from budgetprune.report.summary.staged import Comparison, NextStage, StageOutcome, StageRule
 
 
@@ -45,7 +45,7 @@ def stage_outcomes(
     return tuple(found)
 
 
-def stage_rule(rule: StoppingRule, k: int) -> StageRule:
+def stage_rule(rule: StagedStoppingRule, k: int) -> StageRule:
     """Return which rows go on from a stage."""
     threshold = float(rule.thresholds[k])
     if k == rule.price.size - 1:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from budgetprune.report.numbers import short
-from budgetprune.report.summary.common import Histogram, Outcome, SummaryBase
+from budgetprune.report.summary.common import CostHistogram, Outcome, SummaryBase
 from budgetprune.report.words.terms import matrix_names, value_text
 
 Content = dict[str, Any]
@@ -61,7 +61,7 @@ def optional(number: float | None) -> float | None:
     return None if number is None else short(number)
 
 
-def _bars(costs: Histogram) -> Content:
+def _bars(costs: CostHistogram) -> Content:
     return {
         "left": rounded(costs.left),
         "width": short(costs.width),

@@ -15,8 +15,8 @@ from budgetprune.report.numbers import short
 from budgetprune.report.summary.pruned import (
     Change,
     Counting,
-    Example,
-    Point,
+    ExampleRow,
+    OperatingPoint,
     Prediction,
     Summary,
     Tree,
@@ -57,7 +57,7 @@ def pruned_content(summary: Summary) -> Content:
     }
 
 
-def _point(summary: Summary, terms: Terms, point: Point) -> Content:
+def _point(summary: Summary, terms: Terms, point: OperatingPoint) -> Content:
     name = words.point_name(summary, point)
     return {
         "kind": point.kind,
@@ -73,7 +73,7 @@ def _point(summary: Summary, terms: Terms, point: Point) -> Content:
     }
 
 
-def _outcome(terms: Terms, name: str, point: Point, counting: Counting) -> Content:
+def _outcome(terms: Terms, name: str, point: OperatingPoint, counting: Counting) -> Content:
     outcome = point.outcome(counting)
     return outcome_content(outcome) | {
         "more": _change(outcome.more),
@@ -119,7 +119,7 @@ def _prediction(terms: Terms, prediction: Prediction) -> Content:
     }
 
 
-def _example(summary: Summary, example: Example) -> Content:
+def _example(summary: Summary, example: ExampleRow) -> Content:
     return {
         "title": words.example_title(summary, example),
         "row": example.row,

@@ -22,7 +22,7 @@ from budgetprune.report.measure.values import (
     named_values,
     plain_value,
 )
-from budgetprune.report.summary.pruned import Example, ExampleKind, Prediction
+from budgetprune.report.summary.pruned import ExampleKind, ExampleRow, Prediction
 
 # Maximum number of steps shown.
 MOST_STEPS = 12
@@ -66,7 +66,7 @@ def choose_examples(
 
 def example_of(
     kind: ExampleKind, row: int, rows: EvaluationRows, forest: Forest, costs: CostTable, position: Positions
-) -> Example:
+) -> ExampleRow:
     """Return the facts about a row that do not depend on the model."""
     values = named_values(forest, rows.rows[row])
     names = list(values)
@@ -76,10 +76,10 @@ def example_of(
         columns = [k for k in features_of(costs, s) if is_used[k]]
         if columns:
             shown[i] = first_values(values, [names[k] for k in columns])
-    return Example(kind, row + 1, plain_value(rows.target_of(row)), shown)
+    return ExampleRow(kind, row + 1, plain_value(rows.target_of(row)), shown)
 
 
-def without_unused_values(example: Example, predictions: list[Prediction]) -> Example:
+def without_unused_values(example: ExampleRow, predictions: list[Prediction]) -> ExampleRow:
     """Keep only the values of sources that some model acquires for the row, for privacy."""
     acquired = {s for prediction in predictions for s in prediction.sources}
     return replace(example, values={s: shown for s, shown in example.values.items() if s in acquired})

@@ -25,7 +25,7 @@ from budgetprune.report.measure.rows import EvaluationRows, draw_sample
 from budgetprune.report.measure.tree import choose_tree, n_splits_at, n_splits_in, show_tree
 from budgetprune.report.measure.usage import usage_shares
 from budgetprune.report.options import ReportOptions
-from budgetprune.report.summary.pruned import Counting, Example, Kind, Prediction, Tree
+from budgetprune.report.summary.pruned import Counting, ExampleRow, Kind, Prediction, Tree
 from budgetprune.selection import evenly_spaced
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ class ModelResults:
 
     Attributes
     ----------
-    kind, lam, n_splits, n_features : see `Point`; `lam` is NaN for the unpruned ensemble
+    kind, lam, n_splits, n_features : see `OperatingPoint`; `lam` is NaN for the unpruned ensemble
     rows : EvaluationRows
     full, decided : Results
     usage : float64 array of shape (3,)
-        See `Point`.
+        See `OperatingPoint`.
     """
 
     kind: Kind
@@ -95,7 +95,7 @@ class PrunedMeasurements:
         All sources with a price, highest total cost first.
     n_listed : int
         Number of these that are listed individually.
-    examples : tuple of Example
+    examples : tuple of ExampleRow
     tree : Tree
     """
 
@@ -110,7 +110,7 @@ class PrunedMeasurements:
     is_refitted: bool
     source_order: NDArray[np.intp]
     n_listed: int
-    examples: tuple[Example, ...]
+    examples: tuple[ExampleRow, ...]
     tree: Tree
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import is_missing, listed
+from budgetprune.costs import is_missing, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.report.summary.common import Value
@@ -182,8 +182,8 @@ def _class_indices(targets: Sequence[Any], classes: NDArray[Any]) -> NDArray[np.
     index = {label: known.get(label, as_text.get(str(label), -1)) for label in set(targets)}
     if all(k < 0 for k in index.values()):
         raise InvalidInputError(
-            f"the target is never one of the labels that the model knows, {listed(map(repr, known))}; it has "
-            f"{listed(sorted(map(repr, index)))}."
+            f"the target is never one of the labels that the model knows, {join_first(map(repr, known))}; it "
+            f"has {join_first(sorted(map(repr, index)))}."
         )
     return np.array([index[label] for label in targets], dtype=np.int64)
 

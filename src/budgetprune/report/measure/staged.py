@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from budgetprune.report.measure.rows import EvaluationRows, draw_sample
 from budgetprune.report.measure.staged_examples import StagedExampleReader, choose_staged_examples
 from budgetprune.report.measure.stopping import (
+    StagedStoppingRule,
     StagePredictions,
     StoppedRows,
-    StoppingRule,
     predict_stages,
     stop_rows,
 )
@@ -122,14 +122,14 @@ def order_stage_sources(model: StagedModel) -> tuple[NDArray[np.intp], int]:
     return np.array([*acquired, *others], dtype=np.intp), min(MOST_SOURCES, len(acquired))
 
 
-def _rule(predictor: StagedPredictor, point: int) -> StoppingRule:
+def _rule(predictor: StagedPredictor, point: int) -> StagedStoppingRule:
     curve = predictor.model.trade_off
-    return StoppingRule.of(
+    return StagedStoppingRule.of(
         predictor.model, int(curve.chain[point]), curve.thresholds[point], predictor.max_cost
     )
 
 
-def _rule_for_all_sources(predictor: StagedPredictor, chain: int) -> StoppingRule:
+def _rule_for_all_sources(predictor: StagedPredictor, chain: int) -> StagedStoppingRule:
     thresholds = np.full(len(predictor.model.chains[chain]), -np.inf)
     thresholds[-1] = np.inf
-    return StoppingRule.of(predictor.model, chain, thresholds, predictor.max_cost)
+    return StagedStoppingRule.of(predictor.model, chain, thresholds, predictor.max_cost)

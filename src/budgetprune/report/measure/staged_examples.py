@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.report.measure.examples import Positions
-from budgetprune.report.measure.stopping import StoppedRows, StoppingRule
+from budgetprune.report.measure.stopping import StagedStoppingRule, StoppedRows
 from budgetprune.report.measure.values import first_values, named_values, plain_value
 from budgetprune.report.summary.staged import ExampleKind, ExampleStep, StagedExample, StepReason
 from budgetprune.staged import StagedEngine
@@ -106,7 +106,7 @@ class StagedExampleReader:
         return tuple(steps)
 
 
-def step_reason(rule: StoppingRule, k: int, uncertainty: float) -> StepReason:
+def step_reason(rule: StagedStoppingRule, k: int, uncertainty: float) -> StepReason:
     """Return why a row stopped at a stage or went on."""
     threshold = float(rule.thresholds[k])
     if k == rule.price.size - 1:

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from budgetprune.report.measure.results import Results
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.summary.staged import LossKind
-from budgetprune.staged import Chain, LogLoss, SquaredError, StagedModel, effective_thresholds, stopping_stage
+from budgetprune.staged import (
+    Chain,
+    LogLossObjective,
+    SquaredErrorObjective,
+    StagedModel,
+    effective_thresholds,
+    stopping_stage,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +49,11 @@ class StagePredictions:
 
 def loss_kind(model: StagedModel) -> LossKind:
     """Return the kind of loss that the stopping rules reduce."""
-    if isinstance(model.objective, LogLoss):
+    if isinstance(model.objective, LogLossObjective):
         return "log loss"
     if model.has_error_costs:
         return "cost"
-    return "squared error" if isinstance(model.objective, SquaredError) else "errors"
+    return "squared error" if isinstance(model.objective, SquaredErrorObjective) else "errors"
 
 
 def predict_stages(model: StagedModel, chain: Chain, rows: EvaluationRows) -> StagePredictions:
@@ -71,7 +78,7 @@ def _loss(model: StagedModel, outputs: NDArray[np.float64], rows: EvaluationRows
 
 
 @dataclass(frozen=True, eq=False)
-class StoppingRule:
+class StagedStoppingRule:
     """A stopping rule with the prices of its stages.
 
     Attributes
@@ -94,7 +101,7 @@ class StoppingRule:
     @classmethod
     def of(
         cls, model: StagedModel, chain: int, thresholds: NDArray[np.float64], max_cost: float | None
-    ) -> StoppingRule:
+    ) -> StagedStoppingRule:
         """Apply thresholds to a chain of a model."""
         price = np.array(
             [model.costs.price[list(stage.sources)].sum() for stage in model.chains[chain].stages]
@@ -121,7 +128,7 @@ class StoppedRows:
 
     Attributes
     ----------
-    rule : StoppingRule
+    rule : StagedStoppingRule
     predictions : StagePredictions
         Predictions of the rule's chain.
     stage : int array of shape (n_rows,)
@@ -129,7 +136,7 @@ class StoppedRows:
     results : Results
     """
 
-    rule: StoppingRule
+    rule: StagedStoppingRule
     predictions: StagePredictions
     stage: NDArray[np.intp]
     results: Results
@@ -145,7 +152,7 @@ class StoppedRows:
         return self.at_end(self.predictions.loss)
 
 
-def stop_rows(model: StagedModel, rule: StoppingRule, predictions: StagePredictions) -> StoppedRows:
+def stop_rows(model: StagedModel, rule: StagedStoppingRule, predictions: StagePredictions) -> StoppedRows:
     """Apply a stopping rule to rows."""
     stage = rule.stops(predictions.uncertainty)
     acquired = np.zeros((rule.price.size, model.costs.n_sources), dtype=np.bool_)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
-from budgetprune.report.summary.pruned import NodeValue, Split, Tree
+from budgetprune.report.summary.pruned import NodeValue, SplitCondition, Tree
 
 # Maximum number of nodes shown; of larger trees, only the upper levels are shown.
 MOST_NODES = 500
@@ -92,7 +92,7 @@ def _twins(forest: Forest, root: int, delivered: Forest, t: int) -> dict[int, in
     return twin
 
 
-def split_of(forest: Forest, h: int) -> Split | None:
+def split_of(forest: Forest, h: int) -> SplitCondition | None:
     """Return the condition of a split (true goes left); None at a leaf."""
     k = int(forest.feature[h])
     if k < 0:
@@ -100,10 +100,10 @@ def split_of(forest: Forest, h: int) -> Split | None:
     name = forest.names[k]
     known = None if forest.categories is None else forest.categories[k]
     if forest.category_set[h] < 0 and known is None:
-        return Split(name, float(forest.threshold[h]), (), 0)
+        return SplitCondition(name, float(forest.threshold[h]), (), 0)
     inside = _category_codes(forest, h, len(known or ()))
     labels = [str(c) if known is None else str(known[c]) for c in inside]
-    return Split(name, None, tuple(labels[:MOST_CATEGORIES]), max(len(labels) - MOST_CATEGORIES, 0))
+    return SplitCondition(name, None, tuple(labels[:MOST_CATEGORIES]), max(len(labels) - MOST_CATEGORIES, 0))
 
 
 def _category_codes(forest: Forest, h: int, n_known: int) -> list[int]:

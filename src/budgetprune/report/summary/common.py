@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from budgetprune.costs import PricedSource
+
 # Value of a feature, a label or a target; None is a missing value.
 Value = float | str | None
 
 
 @dataclass(frozen=True)
-class Histogram:
+class CostHistogram:
     """Bars of one width that begin at `left`, and the share of the rows in each.
 
     If `is_open`, the last bar also contains all rows with larger values (outliers).
@@ -20,23 +22,6 @@ class Histogram:
     width: float
     share: tuple[float, ...]
     is_open: bool
-
-
-@dataclass(frozen=True)
-class Source:
-    """A source with a price.
-
-    Attributes
-    ----------
-    name : str
-    price : float
-    features : tuple of str
-        Features that need it.
-    """
-
-    name: str
-    price: float
-    features: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,7 +75,7 @@ class Outcome:
         Mean, minimum, median, 90 % quantile and maximum of the cost of a row.
     free : float
         Share of the rows that cost nothing.
-    costs : Histogram
+    costs : CostHistogram
         Distribution of the cost.
     n_acquired : float
         Average number of sources that a row acquires.
@@ -122,7 +107,7 @@ class Outcome:
     ninetieth: float
     largest: float
     free: float
-    costs: Histogram
+    costs: CostHistogram
     n_acquired: float
     acquired: tuple[float, ...]
     source_cost: tuple[float, ...]
@@ -183,7 +168,7 @@ class SummaryBase:
     n_unknown : int
         Number of rows with a label unknown to the model.
     n_trees, n_features : int
-    sources : tuple of Source
+    sources : tuple of PricedSource
         All sources with a price.
     n_listed : int
         Number of sources listed individually at each point.
@@ -215,7 +200,7 @@ class SummaryBase:
     n_unknown: int
     n_trees: int
     n_features: int
-    sources: tuple[Source, ...]
+    sources: tuple[PricedSource, ...]
     n_listed: int
     classes: tuple[str, ...] | None
     has_other_classes: bool

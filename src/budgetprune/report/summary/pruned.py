@@ -117,7 +117,7 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class Point:
+class OperatingPoint:
     """One model that could be chosen.
 
     Attributes
@@ -162,7 +162,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Example:
+class ExampleRow:
     """An example row.
 
     Attributes
@@ -183,7 +183,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitCondition:
     """Condition of a split: a threshold, or the categories for which it is true.
 
     Attributes
@@ -233,7 +233,7 @@ class Tree:
         Number of splits of the unpruned tree.
     parent : tuple of int
         -1 at the root.
-    split : tuple of Split or None
+    split : tuple of SplitCondition or None
         If its condition is true, a row goes to the first child. None at leaves and at the depth limit.
     value : tuple of NodeValue
         Value of each node as grown.
@@ -248,7 +248,7 @@ class Tree:
     number: int
     n_splits: int
     parent: tuple[int, ...]
-    split: tuple[Split | None, ...]
+    split: tuple[SplitCondition | None, ...]
     value: tuple[NodeValue, ...]
     refitted: tuple[NodeValue | None, ...]
     critical_lambda: tuple[float | None, ...]
@@ -268,7 +268,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Settings:
+class PredictorSettings:
     """Settings of the predictor, besides `max_cost`; see `BudgetPredictor`.
 
     `threshold_label` is the label that is predicted above `threshold`.
@@ -292,20 +292,20 @@ class Summary(SummaryBase):
         Way to count costs for the budget.
     n_path_points : int
         Number of points of the whole path; `points` has at most 200 of them.
-    points : tuple of Point
+    points : tuple of OperatingPoint
         The path and the delivered model from cheap to expensive, then the unpruned ensemble. Sorted by the
         cost given by `counting`.
     expected : Expected or None
-    examples : tuple of Example
+    examples : tuple of ExampleRow
     tree : Tree
-    settings : Settings
+    settings : PredictorSettings
     """
 
     ensemble: Literal["forest", "ensemble"]
     counting: Counting
     n_path_points: int
-    points: tuple[Point, ...]
+    points: tuple[OperatingPoint, ...]
     expected: Expected | None
-    examples: tuple[Example, ...]
+    examples: tuple[ExampleRow, ...]
     tree: Tree
-    settings: Settings
+    settings: PredictorSettings

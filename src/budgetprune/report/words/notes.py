@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from budgetprune.report.numbers import amount, joined, several
+from budgetprune.report.numbers import amount, joined, pluralize
 from budgetprune.report.summary.common import Origin
 from budgetprune.report.summary.pruned import Summary
 from budgetprune.report.summary.staged import StagedSummary
@@ -13,8 +13,8 @@ from budgetprune.report.words.staged import staged_terms
 def pruned_notes(summary: Summary) -> tuple[str, ...]:
     """Return the notes of a pruned model's report."""
     notes = [
-        f"All numbers are measured on the {several(summary.n_rows, 'row')} of the given data. They are valid "
-        "only if these rows were not used for training or model selection.",
+        f"All numbers are measured on the {pluralize(summary.n_rows, 'row')} of the given data. They are "
+        "valid only if these rows were not used for training or model selection.",
         "Full cost is the cost of every source on a row's paths through all trees. Decided cost is the cost "
         "of the sources acquired one after the other until the answer is certain.",
         "Points of the path are prunings with leaf values as grown. Your model is one of these prunings; if "
@@ -24,8 +24,8 @@ def pruned_notes(summary: Summary) -> tuple[str, ...]:
     ]
     if summary.n_sample_rows < summary.n_rows:
         notes.append(
-            f"Points of the path are measured on a random sample of {several(summary.n_sample_rows, 'row')}; "
-            f"your model and {pruned_terms(summary).reference} on all {summary.n_rows:,}."
+            f"Points of the path are measured on a random sample of {pluralize(summary.n_sample_rows, 'row')}"
+            f"; your model and {pruned_terms(summary).reference} on all {summary.n_rows:,}."
         )
     notes += _settings(summary)
     if summary.origin is not None:
@@ -53,11 +53,11 @@ def _settings(summary: Summary) -> list[str]:
 
 def _pruned_origin(origin: Origin) -> list[str]:
     grown = (
-        f"The trees were trained on {several(origin.n_train, 'row')}; "
+        f"The trees were trained on {pluralize(origin.n_train, 'row')}; "
         if origin.n_train
         else "The trees were trained elsewhere; "
     )
-    validation = several(origin.n_validation, "other row")
+    validation = pluralize(origin.n_validation, "other row")
     notes = [f"{grown}costs were measured and the model was selected on {validation}."]
     return notes + _choices_and_date(origin)
 
@@ -65,7 +65,7 @@ def _pruned_origin(origin: Origin) -> list[str]:
 def staged_notes(summary: StagedSummary) -> tuple[str, ...]:
     """Return the notes of a staged model's report."""
     notes = [
-        f"All numbers are measured on the {several(summary.n_rows, 'row')} of the given data, except those "
+        f"All numbers are measured on the {pluralize(summary.n_rows, 'row')} of the given data, except those "
         "marked as cross-fitted. They are valid only if these rows were not used for training.",
         "The reference is the same model on the same rows, if every row acquires all sources of the stages "
         "that your model uses, and the last stage predicts.",
@@ -78,13 +78,13 @@ def staged_notes(summary: StagedSummary) -> tuple[str, ...]:
     ]
     if summary.n_sample_rows < summary.n_rows:
         notes.append(
-            f"Other points are measured on a random sample of {several(summary.n_sample_rows, 'row')}; your "
-            f"model and {staged_terms(summary).reference} on all {summary.n_rows:,}."
+            f"Other points are measured on a random sample of {pluralize(summary.n_sample_rows, 'row')}; "
+            f"your model and {staged_terms(summary).reference} on all {summary.n_rows:,}."
         )
     if summary.n_unknown:
         verb = "has" if summary.n_unknown == 1 else "have"
         notes.append(
-            f"{several(summary.n_unknown, 'row')} of the data {verb} a label that the model does not know. "
+            f"{pluralize(summary.n_unknown, 'row')} of the data {verb} a label that the model does not know. "
             "Every answer to them counts as wrong; the cost of errors is not defined for them."
         )
     if summary.loss_kind == "squared error":
@@ -93,7 +93,7 @@ def staged_notes(summary: StagedSummary) -> tuple[str, ...]:
         notes.append(f"The cost of a row is limited to {amount(summary.max_cost)}.")
     if summary.origin is not None:
         if summary.origin.n_train:
-            trained = several(summary.origin.n_train, "row")
+            trained = pluralize(summary.origin.n_train, "row")
             notes.append(f"The model was trained on {trained}, with cross-fitting.")
         notes += _choices_and_date(summary.origin)
     return (*notes, f"Made with budgetprune {summary.version}.")

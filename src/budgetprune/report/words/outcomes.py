@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from budgetprune.report.numbers import SMALL_SHARE, amount, joined, plain, several, share
+from budgetprune.report.numbers import SMALL_SHARE, amount, joined, pluralize, share, trimmed_amount
 from budgetprune.report.summary.common import Outcome, Reference, SourceShare
 from budgetprune.report.words.terms import TWO_SIGMA, Terms
 
@@ -27,7 +27,7 @@ def compared_with_reference(terms: Terms, outcome: Outcome, reference: Reference
 def reached(terms: Terms, score: float, n_rows: int) -> str:
     """State a score."""
     if terms.is_accuracy:
-        return f"gets {round(score * n_rows):,} of {several(n_rows, 'row')} right ({terms.score(score)})"
+        return f"gets {round(score * n_rows):,} of {pluralize(n_rows, 'row')} right ({terms.score(score)})"
     return f"reaches an {terms.score_name} of {terms.score(score)}"
 
 
@@ -48,23 +48,25 @@ def _score_change(terms: Terms, outcome: Outcome, n_rows: int) -> str:
     difference, margin = terms.comparison(gained, gained_error)
     text = f"That is {difference} than {terms.reference}"
     if abs(gained) <= TWO_SIGMA * gained_error:
-        return f"{text}, which is within the random error on {several(n_rows, 'row')} ({margin})."
-    return f"{text}, which is more than the random error on {several(n_rows, 'row')} ({margin})."
+        return f"{text}, which is within the random error on {pluralize(n_rows, 'row')} ({margin})."
+    return f"{text}, which is more than the random error on {pluralize(n_rows, 'row')} ({margin})."
 
 
 def spread(outcome: Outcome) -> str:
     """Describe the distribution of cost."""
     median, ninetieth, most = outcome.median, outcome.ninetieth, outcome.largest
     if outcome.smallest == most:
-        text = f"Every row costs {plain(most)}."
+        text = f"Every row costs {trimmed_amount(most)}."
     elif median == most:
-        text = f"At least half of the rows cost {plain(most)}, none more."
+        text = f"At least half of the rows cost {trimmed_amount(most)}, none more."
     elif ninetieth == most:
-        text = f"Half of the rows cost at most {plain(median)}, none more than {plain(most)}."
+        text = (
+            f"Half of the rows cost at most {trimmed_amount(median)}, none more than {trimmed_amount(most)}."
+        )
     else:
-        half = f"Half of the rows cost at most {plain(median)}, nine in ten at most "
+        half = f"Half of the rows cost at most {trimmed_amount(median)}, nine in ten at most "
         start = half if median < ninetieth else "Nine in ten rows cost at most "
-        text = f"{start}{plain(ninetieth)}, the most expensive row {plain(most)}."
+        text = f"{start}{trimmed_amount(ninetieth)}, the most expensive row {trimmed_amount(most)}."
     if 0 < outcome.free < 1:
         text += f" {share(outcome.free)} cost nothing."
     if outcome.undecided > 0:
@@ -79,7 +81,7 @@ def errors(terms: Terms, outcome: Outcome, n_rows: int) -> str:
     n_wrong = outcome.n_wrong or 0
     if not n_wrong:
         return f"All {n_rows:,} rows are right." if n_rows > 1 else "The only row is right."
-    text = f"{several(n_wrong, 'row')} of {n_rows:,} {'is' if n_wrong == 1 else 'are'} wrong."
+    text = f"{pluralize(n_wrong, 'row')} of {n_rows:,} {'is' if n_wrong == 1 else 'are'} wrong."
     matrix = np.array(outcome.confusion)
     np.fill_diagonal(matrix, 0)
     true, predicted = np.unravel_index(matrix.argmax(), matrix.shape)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from budgetprune.report.numbers import amount, joined, several, share
+from budgetprune.report.numbers import amount, joined, pluralize, share
 from budgetprune.report.summary.pruned import (
     Change,
     Counting,
-    Example,
+    ExampleRow,
     NodeValue,
-    Point,
+    OperatingPoint,
     Prediction,
     PrunedOutcome,
-    Split,
+    SplitCondition,
     Summary,
     Tree,
 )
@@ -59,7 +59,7 @@ def pruned_headline(summary: Summary) -> str:
 # --- One point ----------------------------------------------------------------------------------------------
 
 
-def point_name(summary: Summary, point: Point) -> str:
+def point_name(summary: Summary, point: OperatingPoint) -> str:
     """Name a point."""
     if point.kind == "delivered":
         return "Your model"
@@ -68,7 +68,7 @@ def point_name(summary: Summary, point: Point) -> str:
     return f"Point {point.number} of {sum(each.kind == 'path' for each in summary.points)}"
 
 
-def verdict(terms: Terms, point: Point, counting: Counting) -> str:
+def verdict(terms: Terms, point: OperatingPoint, counting: Counting) -> str:
     """Compare a point with the whole ensemble at full cost."""
     outcome, reference = point.outcome(counting), point.reference
     if point.kind != "unpruned":
@@ -83,7 +83,7 @@ def verdict(terms: Terms, point: Point, counting: Counting) -> str:
     return f"{name}, if predictions stop once decided: {terms.cost(outcome.cost)} per prediction{saved}."
 
 
-def acquired(terms: Terms, point: Point, outcome: PrunedOutcome) -> str:
+def acquired(terms: Terms, point: OperatingPoint, outcome: PrunedOutcome) -> str:
     """Describe the sources with the highest cost, and those no longer acquired."""
     text = (
         f"A row buys {terms.n_sources(outcome.n_acquired)} on average; "
@@ -151,7 +151,7 @@ def _expected(terms: Terms, gained: float) -> str:
 # --- Single rows and trees ----------------------------------------------------------------------------------
 
 
-def example_title(summary: Summary, example: Example) -> str:
+def example_title(summary: Summary, example: ExampleRow) -> str:
     """Return the title of an example."""
     is_classifier = summary.task == "classification"
     return {
@@ -171,18 +171,18 @@ def ending(terms: Terms, prediction: Prediction) -> str:
     return text
 
 
-def tree_left(tree: Tree, point: Point) -> str:
+def tree_left(tree: Tree, point: OperatingPoint) -> str:
     """Describe how much of the tree remains at a point."""
     if point.kind == "unpruned":
-        return f"Tree {tree.number} as it was grown, with {several(tree.n_splits, 'split')}."
+        return f"Tree {tree.number} as it was grown, with {pluralize(tree.n_splits, 'split')}."
     n_left = point.n_tree_splits
     return (
-        f"{n_left:,} of the {several(tree.n_splits, 'split')} of tree {tree.number} "
+        f"{n_left:,} of the {pluralize(tree.n_splits, 'split')} of tree {tree.number} "
         f"{'is' if n_left == 1 else 'are'} left."
     )
 
 
-def question(split: Split | None) -> str:
+def question(split: SplitCondition | None) -> str:
     """Format the condition of a split; empty for a leaf."""
     if split is None:
         return ""

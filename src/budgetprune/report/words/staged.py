@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from budgetprune.report.numbers import SMALL_SHARE, amount, joined, plain, share
+from budgetprune.report.numbers import SMALL_SHARE, amount, joined, share, trimmed_amount
 from budgetprune.report.summary.staged import (
     ExampleStep,
     LossKind,
@@ -121,14 +121,14 @@ def stopping_stages(summary: StagedSummary, point: StagedPoint) -> str:
     stops = np.array([stage.stops for stage in point.stages])
     top = [k for k in np.argsort(-stops, kind="stable")[:MOST_NAMED].tolist() if stops[k] >= SMALL_SHARE]
     if stops.max() == 1:
-        return f"All rows stop at stage {top[0]} (cost {plain(stages[top[0]].paid)})."
-    named = [f"{share(stops[k])} at stage {k} (cost {plain(stages[k].paid)})" for k in sorted(top)]
+        return f"All rows stop at stage {top[0]} (cost {trimmed_amount(stages[top[0]].paid)})."
+    named = [f"{share(stops[k])} at stage {k} (cost {trimmed_amount(stages[k].paid)})" for k in sorted(top)]
     named[0] = named[0].replace(" at stage", " of the rows stop at stage", 1)
     rest = 1 - float(stops[top].sum())
     others = f"; the other {share(rest)} stop at other stages" if rest >= SMALL_SHARE else ""
     text = f"{joined(named)}{others}."
     if point.outcome.undecided > 0:
-        limit = plain(summary.max_cost or 0.0)
+        limit = trimmed_amount(summary.max_cost or 0.0)
         text += f" {share(point.outcome.undecided)} would go on, but a row may cost at most {limit}."
     return text
 
@@ -196,7 +196,7 @@ def stage_rule(summary: StagedSummary, stage: StageOutcome) -> str:
     return {
         "last": "the last stage",
         "stop": "all stop",
-        "limit": f"limit of {plain(summary.max_cost or 0.0)} per row",
+        "limit": f"limit of {trimmed_amount(summary.max_cost or 0.0)} per row",
         "continue": "all go on",
     }[stage.rule]
 
@@ -245,7 +245,7 @@ def step_reason(summary: StagedSummary, step: ExampleStep) -> str:
         if step.reason == "below":
             return f"Stopped because the {name}, {own}, is not above {limit}."
         return f"Went on because the {name}, {own}, is above {limit}."
-    limit = plain(summary.max_cost or 0.0)
+    limit = trimmed_amount(summary.max_cost or 0.0)
     return {
         "last": "Stopped because this is the last stage.",
         "free": "Went on because the next stage costs nothing.",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.model.chain import Chain
 from budgetprune.staged.model.objective import Objective
 from budgetprune.staged.model.tradeoff import StagedTradeOff
@@ -24,7 +24,11 @@ FEW_VALUES, ROWS_PER_VALUE, MOST_DIFFERENCE, LEAST_REACHED = 64, 20, 0.1, 0.01
 
 
 def has_expected_cost(
-    curve: StagedTradeOff, chains: Sequence[Chain], sample: Sample, objective: Objective, costs: CostTable
+    curve: StagedTradeOff,
+    chains: Sequence[Chain],
+    sample: LearningSample,
+    objective: Objective,
+    costs: CostTable,
 ) -> NDArray[np.bool_]:
     """Find the points at which training rows cost about as much as rows did in cross-fitting.
 

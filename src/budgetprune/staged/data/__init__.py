@@ -1,6 +1,6 @@
 """Training data: columns, rows with labels, and folds."""
 
-from budgetprune.staged.data.columns import Columns, columns_of
+from budgetprune.staged.data.columns import FeatureSchema, columns_of
 from budgetprune.staged.data.folds import (
     Fold,
     among,
@@ -11,13 +11,13 @@ from budgetprune.staged.data.folds import (
     in_new_order,
 )
 from budgetprune.staged.data.rows import TrainingRows, queries_of, unit_weights
-from budgetprune.staged.data.sample import Kind, Sample, Scores
+from budgetprune.staged.data.sample import Kind, LearningSample, Scores
 
 __all__ = [
-    "Columns",
+    "FeatureSchema",
     "Fold",
     "Kind",
-    "Sample",
+    "LearningSample",
     "Scores",
     "TrainingRows",
     "among",

@@ -15,7 +15,7 @@ Categories = tuple[tuple[Any, ...] | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class FeatureSchema:
     """Features of a table: their number, their names, and the categories of categorical ones.
 
     Attributes
@@ -48,7 +48,7 @@ class Columns:
         return np.array([self.categories[k] is not None for k in columns.tolist()], dtype=np.bool_)
 
 
-def columns_of(X: Any, names: tuple[str, ...] | None) -> Columns:
+def columns_of(X: Any, names: tuple[str, ...] | None) -> FeatureSchema:
     """Describe the features of a table.
 
     Columns of type ``category`` (polars: Categorical, Enum) are categorical.
@@ -61,7 +61,7 @@ def columns_of(X: Any, names: tuple[str, ...] | None) -> Columns:
     else:
         found = [None] * X.shape[1]
     has_any = any(each is not None for each in found)
-    return Columns(len(found), names, tuple(found) if has_any else None)
+    return FeatureSchema(len(found), names, tuple(found) if has_any else None)
 
 
 def _refuse_text(X: Any) -> None:

@@ -8,14 +8,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.data.columns import Columns
+from budgetprune.staged.data.columns import FeatureSchema
 
 Kind = Literal["binary", "multiclass", "regression", "positive"]
 Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class LearningSample:
     """Training rows with numeric features and targets.
 
     Attributes
@@ -23,7 +23,7 @@ class Sample:
     rows : float64 array of shape (n_rows, n_features)
     target : class indices, or numbers for regression
     weight : float64 array, or None
-    columns : Columns
+    columns : FeatureSchema
     kind : {"binary", "multiclass", "regression", "positive"}
         "positive" is regression of positive targets; scores are logarithms.
     n_outputs : number of scores per row
@@ -32,14 +32,14 @@ class Sample:
     rows: NDArray[np.float64]
     target: NDArray[Any]
     weight: NDArray[np.float64] | None
-    columns: Columns
+    columns: FeatureSchema
     kind: Kind
     n_outputs: int
 
     def __len__(self) -> int:
         return len(self.target)
 
-    def take(self, rows: NDArray[np.intp]) -> Sample:
+    def take(self, rows: NDArray[np.intp]) -> LearningSample:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
         return replace(self, rows=self.rows[rows], target=self.target[rows], weight=weight)

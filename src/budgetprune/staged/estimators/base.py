@@ -22,7 +22,7 @@ from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.predictor import check_number
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.curve.risk import TEST_SHARE, certify_risk, check_risk
-from budgetprune.staged.data.columns import Columns, columns_of
+from budgetprune.staged.data.columns import FeatureSchema, columns_of
 from budgetprune.staged.data.folds import (
     Fold,
     checked_folds,
@@ -32,7 +32,7 @@ from budgetprune.staged.data.folds import (
     in_new_order,
 )
 from budgetprune.staged.data.rows import TrainingRows, queries_of, unit_weights
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.fitting.pipeline import fit_staged_model
 from budgetprune.staged.fitting.spec import FitSpec
 from budgetprune.staged.learners.registry import LEARNERS, LearnerCandidates, has_lightgbm
@@ -101,7 +101,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         labels = labels_of(self, X, y)
         weight = unit_weights(weights_of(X, sample_weight))
         names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
-        self._columns: Columns = columns_of(X, names)
+        self._columns: FeatureSchema = columns_of(X, names)
         self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
         given = TrainingRows(self._columns.read(X), labels, weight, queries_of(X, qid))
         random = check_random_state(self.random_state)
@@ -238,7 +238,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
-    ) -> Sample:
+    ) -> LearningSample:
         """Return rows, numeric targets and weights in the form that learners need."""
 
     @abstractmethod
@@ -250,11 +250,11 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         return None
 
     @abstractmethod
-    def _make_score(self, sample: Sample, given: TrainingRows, objective: Objective) -> Score:
+    def _make_score(self, sample: LearningSample, given: TrainingRows, objective: Objective) -> Score:
         """Return a function that scores outputs of some rows."""
 
     @abstractmethod
-    def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
+    def _constant_outputs(self, sample: LearningSample) -> NDArray[np.float64]:
         """Outputs of a constant model."""
 
     def _check_score(self, spec: FitSpec) -> None:
@@ -264,7 +264,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         except (TypeError, ValueError) as error:
             raise InvalidInputError(f"scoring={self.scoring!r} cannot score these rows: {error}") from error
 
-    def _strata(self, sample: Sample) -> NDArray[np.intp]:
+    def _strata(self, sample: LearningSample) -> NDArray[np.intp]:
         """Strata of the folds, one number per row."""
         return np.zeros(len(sample), dtype=np.intp)
 

@@ -16,11 +16,11 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.ranking import RankingScorer
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.data.rows import TrainingRows, unit_weights
-from budgetprune.staged.data.sample import Kind, Sample
+from budgetprune.staged.data.sample import Kind, LearningSample
 from budgetprune.staged.estimators.base import BudgetEstimator
 from budgetprune.staged.estimators.scoring import WeightedScorer, accuracy, score_of_classes
 from budgetprune.staged.model.error_costs import read_error_costs
-from budgetprune.staged.model.objective import ErrorCosts, LogLoss, Objective
+from budgetprune.staged.model.objective import ErrorCostObjective, LogLossObjective, Objective
 
 
 class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
@@ -129,7 +129,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
 
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
-    ) -> Sample:
+    ) -> LearningSample:
         if labels.dtype.kind == "f":
             assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
@@ -150,33 +150,33 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
                 )
             weight = unit_weights(of_class if weight is None else weight * of_class)
         kind: Kind = "binary" if n_classes == 2 else "multiclass"
-        return Sample(rows, target, weight, self._columns, kind, 1 if n_classes == 2 else n_classes)
+        return LearningSample(rows, target, weight, self._columns, kind, 1 if n_classes == 2 else n_classes)
 
-    def _strata(self, sample: Sample) -> NDArray[np.intp]:
+    def _strata(self, sample: LearningSample) -> NDArray[np.intp]:
         return sample.target
 
     def _make_objective(self) -> Objective:
-        self._answer = ErrorCosts(read_error_costs(self.error_costs, self.classes_))
+        self._answer = ErrorCostObjective(read_error_costs(self.error_costs, self.classes_))
         if self.error_costs is None and self.scoring is not None:
             scorer = get_scorer(self.scoring)
             methods = getattr(scorer, "_response_method", "predict")
             is_by_label = "predict" in (methods if isinstance(methods, tuple | list) else [methods])
             if not is_by_label or isinstance(scorer, RankingScorer):
-                return LogLoss()
+                return LogLossObjective()
         return self._answer
 
     def _fallback(self) -> Objective | None:
-        return LogLoss() if self.error_costs is None and self.scoring is None else None
+        return LogLossObjective() if self.error_costs is None and self.scoring is None else None
 
-    def _make_score(self, sample: Sample, given: TrainingRows, objective: Objective) -> Score:
+    def _make_score(self, sample: LearningSample, given: TrainingRows, objective: Objective) -> Score:
         if self.scoring is None:
             return accuracy(sample, self._answer)
         scorer = WeightedScorer(get_scorer(self.scoring), given)
         return score_of_classes(
-            scorer, sample, self.classes_, self._answer, by_labels=not isinstance(objective, LogLoss)
+            scorer, sample, self.classes_, self._answer, by_labels=not isinstance(objective, LogLossObjective)
         )
 
-    def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
+    def _constant_outputs(self, sample: LearningSample) -> NDArray[np.float64]:
         share = np.bincount(sample.target, minlength=self.classes_.size) / len(sample)
         return np.tile(share, (len(sample), 1))
 

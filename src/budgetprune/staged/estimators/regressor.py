@@ -14,11 +14,11 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.ranking import ndcg_scorer
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.data.rows import TrainingRows
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.estimators.base import BudgetEstimator
 from budgetprune.staged.estimators.scoring import WeightedScorer, r_squared, score_of_targets
 from budgetprune.staged.model.error_costs import LARGEST_PRICE
-from budgetprune.staged.model.objective import Objective, SquaredError
+from budgetprune.staged.model.objective import Objective, SquaredErrorObjective
 
 
 class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
@@ -74,7 +74,7 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
 
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
-    ) -> Sample:
+    ) -> LearningSample:
         try:
             target = np.asarray(labels, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -83,7 +83,7 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
             ) from error
         if not np.all(np.isfinite(target)):
             raise InvalidInputError("y contains NaN or infinity; leave such rows out.")
-        return Sample(rows, target, weight, self._columns, "regression", 1)
+        return LearningSample(rows, target, weight, self._columns, "regression", 1)
 
     def _make_objective(self) -> Objective:
         price = 1.0 if self.error_costs is None else self.error_costs
@@ -93,15 +93,15 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
                 "error_costs must be a positive number, the cost of a unit of squared error, up to "
                 f"{LARGEST_PRICE:g}; not {price!r}."
             )
-        return SquaredError(float(price))
+        return SquaredErrorObjective(float(price))
 
-    def _make_score(self, sample: Sample, given: TrainingRows, objective: Objective) -> Score:
+    def _make_score(self, sample: LearningSample, given: TrainingRows, objective: Objective) -> Score:
         if self.scoring is None and given.qid is None:
             return r_squared(sample)
         scorer = ndcg_scorer() if self.scoring is None else get_scorer(self.scoring)
         return score_of_targets(WeightedScorer(scorer, given), sample)
 
-    def _constant_outputs(self, sample: Sample) -> NDArray[np.float64]:
+    def _constant_outputs(self, sample: LearningSample) -> NDArray[np.float64]:
         mean, variance = sample.target.mean(), sample.target.var()
         return np.tile([mean, variance], (len(sample), 1))
 

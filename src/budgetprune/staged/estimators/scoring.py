@@ -15,14 +15,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.data.rows import TrainingRows
-from budgetprune.staged.data.sample import Sample
-from budgetprune.staged.model.objective import ErrorCosts
+from budgetprune.staged.data.sample import LearningSample
+from budgetprune.staged.model.objective import ErrorCostObjective
 
 # Added to probabilities before some classes are left out, so that no sum is 0.
 TINY_SHARE = 1e-12
 
 
-def accuracy(sample: Sample, answer: ErrorCosts) -> Score:
+def accuracy(sample: LearningSample, answer: ErrorCostObjective) -> Score:
     """Score by the share of correct labels."""
     weight = _weights(sample)
 
@@ -33,7 +33,7 @@ def accuracy(sample: Sample, answer: ErrorCosts) -> Score:
     return score
 
 
-def r_squared(sample: Sample) -> Score:
+def r_squared(sample: LearningSample) -> Score:
     """Score by R^2."""
     weight = _weights(sample)
     # The variance of all rows, because a fold may be too small to estimate it.
@@ -74,7 +74,12 @@ class WeightedScorer:
 
 
 def score_of_classes(
-    scorer: WeightedScorer, sample: Sample, classes: NDArray[Any], answer: ErrorCosts, *, by_labels: bool
+    scorer: WeightedScorer,
+    sample: LearningSample,
+    classes: NDArray[Any],
+    answer: ErrorCostObjective,
+    *,
+    by_labels: bool,
 ) -> Score:
     """Score class probabilities by a scorer, which uses their labels only (`by_labels`) or not."""
 
@@ -95,7 +100,7 @@ def score_of_classes(
     return score
 
 
-def score_of_targets(scorer: WeightedScorer, sample: Sample) -> Score:
+def score_of_targets(scorer: WeightedScorer, sample: LearningSample) -> Score:
     """Score predicted targets by a scorer."""
 
     def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
@@ -104,14 +109,16 @@ def score_of_targets(scorer: WeightedScorer, sample: Sample) -> Score:
     return score
 
 
-def _weights(sample: Sample) -> NDArray[np.float64]:
+def _weights(sample: LearningSample) -> NDArray[np.float64]:
     return np.ones(len(sample)) if sample.weight is None else sample.weight
 
 
 class _GivenProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier that returns given probabilities, to call scorers with."""
 
-    def __init__(self, classes: NDArray[Any], answer: ErrorCosts, outputs: NDArray[np.float64]) -> None:
+    def __init__(
+        self, classes: NDArray[Any], answer: ErrorCostObjective, outputs: NDArray[np.float64]
+    ) -> None:
         self.classes_, self._answer, self._outputs = classes, answer, outputs
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import CostTable
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.data.folds import Fold, among
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.learners.registry import LearnerCandidates
 from budgetprune.staged.model.objective import Objective
 from budgetprune.staged.ordering.limits import CostLimits
@@ -25,7 +25,7 @@ class FitSpec:
 
     Attributes
     ----------
-    sample : Sample
+    sample : LearningSample
         Its weights apply to training and losses, and include class weights.
     row_weight : float64 array of shape (n_rows,)
         Weights of the rows in average costs, without class weights.
@@ -52,7 +52,7 @@ class FitSpec:
     verbose : bool
     """
 
-    sample: Sample
+    sample: LearningSample
     row_weight: NDArray[np.float64]
     classes: NDArray[Any] | None
     costs: CostTable

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.data.sample import LearningSample, Scores
 from budgetprune.staged.learners.losses import mean_loss
 
 # Bounds of the logarithm of the factor.
 _BOUNDS = (-2.0, 1.0)
 
 
-def best_scale(sample: Sample, scores: Scores) -> float:
+def best_scale(sample: LearningSample, scores: Scores) -> float:
     """Find the factor of the scores that minimises the log loss; 1 for regression."""
     if sample.kind not in ("binary", "multiclass"):
         return 1.0
@@ -24,7 +24,7 @@ def best_scale(sample: Sample, scores: Scores) -> float:
     return float(np.exp(found.x))
 
 
-def calibrated_loss(sample: Sample, scores: Scores) -> float:
+def calibrated_loss(sample: LearningSample, scores: Scores) -> float:
     """Compute the loss of scores after calibration on the same rows.
 
     Models are compared by this loss, because stages are calibrated later: overconfidence does not matter.
@@ -40,11 +40,11 @@ class RunningLoss:
 
     Parameters
     ----------
-    sample : Sample
+    sample : LearningSample
         Rows of two or more classes.
     """
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: LearningSample) -> None:
         self._sample = sample
         self._scale = 1.0
 

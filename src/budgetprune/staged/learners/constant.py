@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.staged.data.sample import Kind, Sample, Scores
+from budgetprune.staged.data.sample import Kind, LearningSample, Scores
 from budgetprune.staged.learners.trees import GrownTrees
 
 _LINKS: dict[Kind, Any] = {
@@ -30,7 +30,7 @@ class ConstantScore(GrownTrees):
 
     n_rounds = 1
 
-    def __init__(self, sample: Sample, start: Scores | None) -> None:
+    def __init__(self, sample: LearningSample, start: Scores | None) -> None:
         self._base = np.zeros(sample.n_outputs) if start is not None else best_constant(sample)
         self._sample = sample
 
@@ -73,13 +73,13 @@ class ConstantScore(GrownTrees):
         )
 
 
-def _class_numbers(sample: Sample) -> NDArray[np.intp] | None:
+def _class_numbers(sample: LearningSample) -> NDArray[np.intp] | None:
     if sample.kind not in ("binary", "multiclass"):
         return None
     return np.arange(max(2, sample.n_outputs))
 
 
-def best_constant(sample: Sample) -> NDArray[np.float64]:
+def best_constant(sample: LearningSample) -> NDArray[np.float64]:
     """Compute the constant score with the lowest loss: log odds (smoothed), or the mean."""
     if sample.kind in ("binary", "multiclass"):
         n_classes = max(2, sample.n_outputs)

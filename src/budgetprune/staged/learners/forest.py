@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from budgetprune.forest import Forest
-from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.data.sample import LearningSample, Scores
 from budgetprune.staged.learners.constant import best_constant
 from budgetprune.staged.learners.learner import Learner
 from budgetprune.staged.learners.task import GrowTask, TreeSettings
@@ -123,7 +123,7 @@ def _model(task: GrowTask) -> Any:
     )
 
 
-def _summed(forest: Forest, sample: Sample) -> Forest:
+def _summed(forest: Forest, sample: LearningSample) -> Forest:
     """Divide the values of averaged trees by their number, so that they are summed as boosted trees are."""
     value, classes = forest.value / forest.divisor, forest.classes
     if classes is not None:
@@ -156,7 +156,7 @@ def _float64_thresholds(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(middle.astype(np.float32) <= threshold, middle, np.nextafter(middle, -np.inf))
 
 
-def _shares_of(sample: Sample, constant: Forest) -> Forest:
+def _shares_of(sample: LearningSample, constant: Forest) -> Forest:
     """Convert a constant score to constant class shares."""
     score = best_constant(sample)
     shares = softmax(score) if score.size > 1 else np.append(expit(-score), expit(score))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from budgetprune.forest import Forest
-from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.data.sample import LearningSample, Scores
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, PATIENCE, Learner
 from budgetprune.staged.learners.losses import mean_loss
 from budgetprune.staged.learners.task import GrowTask, ValidationRows
@@ -136,7 +136,7 @@ class HistLearner(Learner):
         return grown.gains if isinstance(grown, _GrownByHist) else np.zeros(n_features)
 
 
-def _with_all_classes(sample: Sample) -> Sample:
+def _with_all_classes(sample: LearningSample) -> LearningSample:
     """Add a row of tiny weight for each absent class; the library counts the classes in the rows."""
     if sample.kind not in ("binary", "multiclass"):
         return sample

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.data.sample import LearningSample, Scores
 from budgetprune.staged.learners.calibration import RunningLoss
 from budgetprune.staged.learners.learner import FEWEST_ROUNDS, PATIENCE, Learner
 from budgetprune.staged.learners.task import GrowTask
@@ -28,7 +28,7 @@ _FIRST_ROWS, _FEW_VALUES = 1000, 60
 
 
 class _GrownByLightGBM(GrownTrees):
-    def __init__(self, booster: Any, columns: NDArray[np.intp], sample: Sample) -> None:
+    def __init__(self, booster: Any, columns: NDArray[np.intp], sample: LearningSample) -> None:
         self.booster, self._columns, self._about = booster, columns, sample.columns
         self._n_outputs = sample.n_outputs
         self.n_rounds = booster.current_iteration() if booster.best_iteration <= 0 else booster.best_iteration
@@ -118,7 +118,7 @@ class LightGBMLearner(Learner):
 
 
 def _calibrated_loss(
-    task: GrowTask, seen: Sample
+    task: GrowTask, seen: LearningSample
 ) -> Callable[[NDArray[np.float64], Any], tuple[str, float, bool]]:
     """Return a metric for LightGBM: the loss after calibration."""
     loss = RunningLoss(seen)
@@ -144,7 +144,9 @@ _DATA_PARAMETERS = {
 }
 
 
-def _dataset(sample: Sample, columns: NDArray[np.intp], start: Scores | None, reference: Any = None) -> Any:
+def _dataset(
+    sample: LearningSample, columns: NDArray[np.intp], start: Scores | None, reference: Any = None
+) -> Any:
     import lightgbm as lgb
 
     categorical = np.flatnonzero(sample.columns.is_categorical(columns)).tolist()
@@ -159,7 +161,7 @@ def _dataset(sample: Sample, columns: NDArray[np.intp], start: Scores | None, re
     )
 
 
-def _bins_with_room(sample: Sample, columns: NDArray[np.intp]) -> Any:
+def _bins_with_room(sample: LearningSample, columns: NDArray[np.intp]) -> Any:
     """Make bins with an additional empty one above the largest value; None if all columns have many values.
 
     LightGBM's random thresholds never separate the last bin from the one before: with the values 1 to 4, it

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.data.sample import LearningSample, Scores
 
 
-def mean_loss(sample: Sample, scores: Scores) -> float:
+def mean_loss(sample: LearningSample, scores: Scores) -> float:
     """Compute the weighted mean of the training loss."""
     return float(np.average(row_losses(sample, scores), weights=sample.weight))
 
 
-def row_losses(sample: Sample, scores: Scores) -> NDArray[np.float64]:
+def row_losses(sample: LearningSample, scores: Scores) -> NDArray[np.float64]:
     """Compute the training loss of each row: log loss, squared error, or gamma deviance."""
     if sample.kind == "binary":
         sign = np.where(sample.target == 1, -1.0, 1.0)

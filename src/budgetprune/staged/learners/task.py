@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.data.sample import LearningSample, Scores
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class TreeSettings:
 class ValidationRows:
     """Rows for early stopping, and their start scores."""
 
-    sample: Sample
+    sample: LearningSample
     start: Scores | None
 
 
@@ -45,7 +45,7 @@ class GrowTask:
 
     Attributes
     ----------
-    sample : Sample
+    sample : LearningSample
     columns : int array
         Features that may be tested.
     start : float64 array of shape (n_rows, n_outputs), or None
@@ -60,7 +60,7 @@ class GrowTask:
         Whether the deadline has passed; training then ends after the current round.
     """
 
-    sample: Sample
+    sample: LearningSample
     columns: NDArray[np.intp]
     start: Scores | None
     n_rounds: int | None

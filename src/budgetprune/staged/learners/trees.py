@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.staged.data.columns import Columns
+from budgetprune.staged.data.columns import FeatureSchema
 from budgetprune.staged.data.sample import Scores
 from budgetprune.utils.threads import kernel_threads
 
@@ -34,7 +34,7 @@ def single_thread_scores(forest: Forest, rows: NDArray[np.float64]) -> Scores:
         return forest.scores(rows)
 
 
-def map_to_all_features(forest: Forest, columns: NDArray[np.intp], about: Columns) -> Forest:
+def map_to_all_features(forest: Forest, columns: NDArray[np.intp], about: FeatureSchema) -> Forest:
     """Renumber the features of a forest that was grown on some columns, so that it takes complete rows."""
     feature = np.where(forest.feature >= 0, columns[forest.feature], -1).astype(np.int32)
     return replace(

@@ -15,16 +15,16 @@ from .links import link_of as link_of
 from .links import log_shares as log_shares
 from .links import probabilities as probabilities
 from .objective import (
-    ErrorCosts as ErrorCosts,
+    ErrorCostObjective as ErrorCostObjective,
 )
 from .objective import (
-    LogLoss as LogLoss,
+    LogLossObjective as LogLossObjective,
 )
 from .objective import (
     Objective as Objective,
 )
 from .objective import (
-    SquaredError as SquaredError,
+    SquaredErrorObjective as SquaredErrorObjective,
 )
 from .staged_model import StagedModel as StagedModel
 from .staged_model import StageShares as StageShares

@@ -32,7 +32,7 @@ class Objective(ABC):
         """Compute the expected loss of each row, if `truth` has the true probabilities."""
 
 
-class ErrorCosts(Objective):
+class ErrorCostObjective(Objective):
     """Cost of the predicted class.
 
     Parameters
@@ -74,7 +74,7 @@ class ErrorCosts(Objective):
         return found
 
 
-class LogLoss(Objective):
+class LogLossObjective(Objective):
     """Negative logarithm of the probability of the true class; for metrics of probabilities or rankings."""
 
     def loss(self, outputs: Outputs, y: NDArray[Any]) -> NDArray[np.float64]:
@@ -89,7 +89,7 @@ class LogLoss(Objective):
         return found
 
 
-class SquaredError(Objective):
+class SquaredErrorObjective(Objective):
     """Squared error of the target, times the cost of a unit."""
 
     def __init__(self, price: float = 1.0) -> None:

@@ -15,7 +15,7 @@ from budgetprune.forest import Forest
 from budgetprune.predictor import check_number
 from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.join import join_forests
-from budgetprune.staged.model.objective import ErrorCosts, Objective, SquaredError
+from budgetprune.staged.model.objective import ErrorCostObjective, Objective, SquaredErrorObjective
 from budgetprune.staged.model.tradeoff import StagedTradeOff
 
 
@@ -63,7 +63,7 @@ class StagedModel:
         Defines the uncertainty.
     costs : CostTable
     classes : array, or None for regression
-    answer : ErrorCosts, or None for regression
+    answer : ErrorCostObjective, or None for regression
         Chooses classes, given probabilities.
     """
 
@@ -74,7 +74,7 @@ class StagedModel:
     objective: Objective
     costs: CostTable
     classes: NDArray[Any] | None
-    answer: ErrorCosts | None
+    answer: ErrorCostObjective | None
 
     @property
     def chain(self) -> Chain:
@@ -84,7 +84,7 @@ class StagedModel:
     @property
     def has_error_costs(self) -> bool:
         """Whether errors have a cost other than 1."""
-        if isinstance(self.objective, SquaredError):
+        if isinstance(self.objective, SquaredErrorObjective):
             return self.objective.price != 1
         assert self.answer is not None
         return not np.array_equal(self.answer.cost, 1 - np.eye(len(self.answer.cost)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.staged.data.folds import Fold
-from budgetprune.staged.data.sample import Sample
+from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.learners.calibration import best_scale, calibrated_loss
 from budgetprune.staged.learners.forest import forest_settings
 from budgetprune.staged.learners.learner import Learner
@@ -41,14 +41,14 @@ class LearnerComparison:
         For boosted trees, with their settings.
     columns : int array
         All features that can be acquired.
-    sample : Sample
+    sample : LearningSample
     folds : folds of cross-fitting
     seed : int
     """
 
     trials: TrialTrainer
     columns: NDArray[np.intp]
-    sample: Sample
+    sample: LearningSample
     folds: Sequence[Fold]
     seed: int
 
@@ -110,7 +110,7 @@ def _is_significantly_better(
 
 
 def _losses(
-    candidate: _LearnerAndSettings, train: Sample, test: Sample, compared: LearnerComparison
+    candidate: _LearnerAndSettings, train: LearningSample, test: LearningSample, compared: LearnerComparison
 ) -> NDArray[np.float64]:
     """Losses of the test rows at one stage with all columns."""
     trials = compared.trials

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
 from budgetprune.staged.data.folds import Fold
-from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.data.sample import LearningSample, Scores
 from budgetprune.staged.learners.calibration import calibrated_loss
 from budgetprune.staged.learners.learner import Learner
 from budgetprune.staged.learners.task import GrowTask, TreeSettings, ValidationRows
@@ -75,7 +75,7 @@ class StageTrainer:
     last_stage_factor: int
     single_setting: bool = False
 
-    def cross_fit(self, plan: StagePlan, sample: Sample, folds: Sequence[Fold]) -> CrossFitted:
+    def cross_fit(self, plan: StagePlan, sample: LearningSample, folds: Sequence[Fold]) -> CrossFitted:
         """Train all stages on all rows, and for each fold on the rows outside it.
 
         The settings and the number of rounds of each stage are chosen on the first fold. If the time is too
@@ -118,15 +118,15 @@ class StageTrainer:
         left = max(self.deadline.left(), 0.0)
         return 1.0 if seconds <= left else max(left / seconds, LEAST_SHARE)
 
-    def test_scores(self, plan: StagePlan, train: Sample, test: Sample) -> Scores:
+    def test_scores(self, plan: StagePlan, train: LearningSample, test: LearningSample) -> Scores:
         """Train all stages on training rows, and return the scores of test rows at the last stage."""
         return self._chain(plan, train, test, None, self.n_jobs, FIRST_FOLD_SHARE)[-1][2]
 
     def _chain(
         self,
         plan: StagePlan,
-        train: Sample,
-        test: Sample,
+        train: LearningSample,
+        test: LearningSample,
         specs: Sequence[StageSpec] | None,
         n_threads: int,
         share: float,
@@ -136,7 +136,7 @@ class StageTrainer:
         Parameters
         ----------
         plan : StagePlan
-        train, test : Sample
+        train, test : LearningSample
         specs : one for each stage; None: chosen on the test rows
         n_threads : int
         share : share of the remaining time that these stages may take, if `specs` is None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.staged.data.sample import Sample, Scores
+from budgetprune.staged.data.sample import LearningSample, Scores
 from budgetprune.staged.learners.learner import Learner
 from budgetprune.staged.learners.task import GrowTask, TreeSettings
 from budgetprune.staged.learners.trees import GrownTrees
@@ -23,8 +23,8 @@ MOST_ROWS = 30_000
 class TrialSplit:
     """Training rows and test rows of a trial."""
 
-    train: Sample
-    test: Sample
+    train: LearningSample
+    test: LearningSample
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +51,12 @@ class TrialTrainer:
     on_progress: Callable[[], Any] = lambda: None
 
     @property
-    def train(self) -> Sample:
+    def train(self) -> LearningSample:
         """Training rows of the first split."""
         return self.splits[0].train
 
     @property
-    def test(self) -> Sample:
+    def test(self) -> LearningSample:
         """Test rows of the first split."""
         return self.splits[0].test
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from budgetprune.costs import listed
+from budgetprune.costs import join_first
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.workflow.tables.columns import Columns, as_booleans, as_numbers, finite_numbers
@@ -82,7 +82,7 @@ def _select(
         filler = 0.0
     elif absent:
         raise InvalidInputError(
-            f"{table.file} lacks {listed(map(repr, absent), at_most=20)}, which the model needs."
+            f"{table.file} lacks {join_first(map(repr, absent), at_most=20)}, which the model needs."
         )
     selected: dict[str, Any] = {}
     for name, labels in zip(names, categories, strict=True):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price, listed
+from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow.tables.columns import Columns
 from budgetprune.workflow.tables.reading import open_text, read_header, reading_errors
@@ -56,8 +56,8 @@ class PriceList:
         if unknown:
             raise InvalidInputError(
                 f"{file} has costs for columns that the data lacks: "
-                f"{listed(map(repr, unknown), at_most=20)}; correct these names, or delete the lines. The "
-                f"columns are {listed(map(repr, names), at_most=12)}."
+                f"{join_first(map(repr, unknown), at_most=20)}; correct these names, or delete the lines. "
+                f"The columns are {join_first(map(repr, names), at_most=12)}."
             )
         if target in self.own:
             raise InvalidInputError(
@@ -68,8 +68,8 @@ class PriceList:
         if absent:
             raise InvalidInputError(
                 f"{file} has no cost for {len(absent)} of {len(names)} columns: "
-                f"{listed(map(repr, absent), at_most=40)}; write one for each (0 if it is free), or leave "
-                f"columns out: --drop {absent[0]}."
+                f"{join_first(map(repr, absent), at_most=40)}; write one for each (0 if it is free), or "
+                f"leave columns out: --drop {absent[0]}."
             )
 
     def for_features(self, names: Sequence[str]) -> FeatureCosts:
@@ -148,8 +148,8 @@ def _price_list(path: Path | str, entries: Iterable[tuple[str, dict[str, str]]])
             needs[name] = sources
     if empty:
         raise InvalidInputError(
-            f"{path} has no cost yet for {listed(map(repr, empty), at_most=40)}; fill them in (0 if it is "
-            "free)."
+            f"{path} has no cost yet for {join_first(map(repr, empty), at_most=40)}; fill them in (0 if it "
+            "is free)."
         )
     if not own:
         raise InvalidInputError(f"{path} has no costs; `budgetprune costs init` writes a list to fill in.")
@@ -182,8 +182,8 @@ def _check_header(path: Path | str, header: Sequence[str]) -> None:
     unknown = [name for name in header if name not in _KNOWN]
     if "feature" not in header or "cost" not in header or unknown or len(set(header)) < len(header):
         raise InvalidInputError(
-            f"{path} has the columns {listed(map(repr, header), at_most=12)}, but a price list has 'feature' "
-            "and 'cost', and may have 'source' and 'note'."
+            f"{path} has the columns {join_first(map(repr, header), at_most=12)}, but a price list has "
+            "'feature' and 'cost', and may have 'source' and 'note'."
         )
 
 
@@ -210,7 +210,7 @@ def _check_sources(
     both = [name for name in shared if name in own]
     if both:
         raise InvalidInputError(
-            f"{path} has {listed(map(repr, both))} as a feature and as a source; rename the source."
+            f"{path} has {join_first(map(repr, both))} as a feature and as a source; rename the source."
         )
     for name, sources in needs.items():
         for source in sources:
@@ -221,14 +221,14 @@ def _check_sources(
                 )
         if name in _needed_by(name, needs):
             raise InvalidInputError(
-                f"{path} says that {name!r} needs itself, through {listed(map(repr, sources))}; a column "
+                f"{path} says that {name!r} needs itself, through {join_first(map(repr, sources))}; a column "
                 "that is computed from others must not be needed by them."
             )
     idle = [name for name in shared if not any(name in sources for sources in needs.values())]
     if idle:
         raise InvalidInputError(
-            f"{path} has a price for {listed(map(repr, idle))}, which no feature needs; write it into the "
-            "column source of those that do, or delete the line."
+            f"{path} has a price for {join_first(map(repr, idle))}, which no feature needs; write it into "
+            "the column source of those that do, or delete the line."
         )
 
 

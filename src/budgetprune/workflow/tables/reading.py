@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from budgetprune.costs import is_pandas, listed
+from budgetprune.costs import is_pandas, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.feature_names import default_name
 from budgetprune.workflow.tables.limits import MOST_COLUMNS
@@ -78,7 +78,7 @@ class Table:
 
 def columns_of(frame: pd.DataFrame) -> str:
     """Return a list of the columns for an error message."""
-    return f"its columns are {listed(map(repr, frame.columns), at_most=12)}"
+    return f"its columns are {join_first(map(repr, frame.columns), at_most=12)}"
 
 
 def open_table(
@@ -196,7 +196,7 @@ def _read_csv(path: Path, as_text: Collection[str]) -> pd.DataFrame:
 def _refuse_duplicates(names: Collection[str]) -> None:
     twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if twice:
-        raise InvalidInputError(f"it has more than one column called {listed(map(repr, twice))}")
+        raise InvalidInputError(f"it has more than one column called {join_first(map(repr, twice))}")
 
 
 def _refuse_empty(frame: pd.DataFrame) -> None:

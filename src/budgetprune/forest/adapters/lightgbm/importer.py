@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest.adapters.lightgbm import text as lightgbm_text
-from budgetprune.forest.adapters.lightgbm.objective import Objective, read_objective
-from budgetprune.forest.adapters.lightgbm.steps import Trees, find_steps
+from budgetprune.forest.adapters.lightgbm.objective import LightGBMObjective, read_objective
+from budgetprune.forest.adapters.lightgbm.steps import RecordedTrees, find_steps
 from budgetprune.forest.adapters.lightgbm.text import ModelText
 from budgetprune.forest.damage import check_model
 from budgetprune.forest.forest import Forest
@@ -50,7 +50,7 @@ def _translate(model: Any, booster: Any, classes: NDArray[Any] | None) -> Forest
     )
     n_rows = nodes.n_rows[order]
     penalty = _penalties(text, parent, feature, by_category)
-    trees = Trees(start, right, nodes.value[order], nodes.hessian[order], n_rows, penalty)
+    trees = RecordedTrees(start, right, nodes.value[order], nodes.hessian[order], n_rows, penalty)
     steps = find_steps(text, trees, objective.name)
     return Forest(
         tree_start=start,
@@ -111,7 +111,7 @@ def _refuse_other_trees(text: ModelText) -> None:
 
 
 def _classes(
-    model: Any, objective: Objective, n_outputs: int, classes: NDArray[Any] | None
+    model: Any, objective: LightGBMObjective, n_outputs: int, classes: NDArray[Any] | None
 ) -> NDArray[Any] | None:
     is_wrapper = classes is not None
     if is_wrapper and not objective.is_classifier:

@@ -8,7 +8,7 @@ from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.lightgbm.text import ModelText
 
 
-class Objective(NamedTuple):
+class LightGBMObjective(NamedTuple):
     """Meaning of the scores for one LightGBM objective."""
 
     name: str
@@ -23,14 +23,14 @@ class Objective(NamedTuple):
 _OBJECTIVES = {
     objective.name: objective
     for objective in (
-        Objective("binary", "logistic", "logistic"),
-        Objective("multiclass", "softmax", "softmax"),
-        Objective("regression", "identity", "squared"),
-        Objective("poisson", "exp", "poisson"),
-        Objective("gamma", "exp", "gamma"),
-        Objective("tweedie", "exp", None),
+        LightGBMObjective("binary", "logistic", "logistic"),
+        LightGBMObjective("multiclass", "softmax", "softmax"),
+        LightGBMObjective("regression", "identity", "squared"),
+        LightGBMObjective("poisson", "exp", "poisson"),
+        LightGBMObjective("gamma", "exp", "gamma"),
+        LightGBMObjective("tweedie", "exp", None),
         *(
-            Objective(name, "identity", None)
+            LightGBMObjective(name, "identity", None)
             for name in (
                 "regression_l1",
                 "huber",
@@ -46,7 +46,7 @@ _OBJECTIVES = {
 }
 
 
-def read_objective(text: ModelText) -> Objective:
+def read_objective(text: ModelText) -> LightGBMObjective:
     """Return the model's objective; raise if a `Forest` cannot represent it."""
     name, *settings = text.header.get("objective", "").split(" ")
     if name not in _OBJECTIVES or "sqrt" in settings:

@@ -33,7 +33,7 @@ _PLAIN_STEPS = {
 _WRITTEN = 1e-5
 
 
-class Trees(NamedTuple):
+class RecordedTrees(NamedTuple):
     """The trees in pre-order, as LightGBM recorded them; arrays have one entry per node."""
 
     start: NDArray[np.int64]
@@ -52,13 +52,15 @@ class Trees(NamedTuple):
         return np.repeat(per_tree, np.diff(self.start))
 
 
-class Steps(NamedTuple):
+class NodeSteps(NamedTuple):
+    """Base score, value of each node without it, and gains of the splits (None if unknown)."""
+
     base: NDArray[np.float64]
     value: NDArray[np.float64]
     split_gain: NDArray[np.float64] | None
 
 
-def find_steps(text: ModelText, trees: Trees, objective: str) -> Steps:
+def find_steps(text: ModelText, trees: RecordedTrees, objective: str) -> NodeSteps:
     """Separate the base score from the steps, and give inner nodes values on the scale of the leaves.
 
     Parameters
@@ -80,15 +82,15 @@ def find_steps(text: ModelText, trees: Trees, objective: str) -> Steps:
         is_inner[trees.start[:-1]] = False  # older versions record nothing at roots
         error = np.abs(value - recorded)[is_inner]
         if np.all(error <= _WRITTEN * np.abs(trees.value[is_inner]) + 1e-9 * np.abs(value).max()):
-            return Steps(base, value, gain)
+            return NodeSteps(base, value, gain)
         is_newton = False  # the leaves were changed after training (`refit`, `set_leaf_output`)
     if is_newton:
-        return Steps(base, recorded, None)
-    return Steps(base, mean_of_leaves(trees.right, recorded[:, np.newaxis], trees.n_rows)[:, 0], None)
+        return NodeSteps(base, recorded, None)
+    return NodeSteps(base, mean_of_leaves(trees.right, recorded[:, np.newaxis], trees.n_rows)[:, 0], None)
 
 
 def _base(
-    text: ModelText, trees: Trees, share: NDArray[np.float64]
+    text: ModelText, trees: RecordedTrees, share: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Base score of each output, and the share of it in each tree's values.
 
@@ -137,7 +139,11 @@ def _curvature(text: ModelText, objective: str) -> float:
 
 
 def _newton(
-    text: ModelText, trees: Trees, step: NDArray[np.float64], rate: NDArray[np.float64], curvature: float
+    text: ModelText,
+    trees: RecordedTrees,
+    step: NDArray[np.float64],
+    rate: NDArray[np.float64],
+    curvature: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Steps and gains of all nodes, from the steps and second derivatives of the leaves."""
     at_leaves = np.column_stack([step * (trees.hessian + trees.penalty), trees.hessian])

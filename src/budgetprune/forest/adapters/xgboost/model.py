@@ -34,7 +34,7 @@ _TREE_FIELDS = {*PER_NODE, *PER_SET, "id", "tree_param"}
 _PROBABILITY_MARGIN = np.float32(1e-6)
 
 
-class Objective(NamedTuple):
+class XGBoostObjective(NamedTuple):
     """Objective of a model: link, loss and base score."""
 
     link: Literal["identity", "logistic", "softmax", "exp"]
@@ -43,18 +43,18 @@ class Objective(NamedTuple):
     label_rule: Literal["argmax", "positive", "likeliest"] = "argmax"
 
 
-_NUMBER = Objective("identity", None, "score")
+_NUMBER = XGBoostObjective("identity", None, "score")
 
 _OBJECTIVES = {
-    "binary:logistic": Objective("logistic", "logistic", "probability", "likeliest"),
-    "binary:logitraw": Objective("logistic", "logistic", "score", "positive"),
-    "reg:logistic": Objective("logistic", "logistic", "probability", "likeliest"),
-    "multi:softprob": Objective("softmax", "softmax", "score", "likeliest"),
-    "multi:softmax": Objective("softmax", "softmax", "score"),
-    "reg:squarederror": Objective("identity", "squared", "score"),
-    "count:poisson": Objective("exp", "poisson", "mean"),
-    "reg:gamma": Objective("exp", "gamma", "mean"),
-    "reg:tweedie": Objective("exp", None, "mean"),
+    "binary:logistic": XGBoostObjective("logistic", "logistic", "probability", "likeliest"),
+    "binary:logitraw": XGBoostObjective("logistic", "logistic", "score", "positive"),
+    "reg:logistic": XGBoostObjective("logistic", "logistic", "probability", "likeliest"),
+    "multi:softprob": XGBoostObjective("softmax", "softmax", "score", "likeliest"),
+    "multi:softmax": XGBoostObjective("softmax", "softmax", "score"),
+    "reg:squarederror": XGBoostObjective("identity", "squared", "score"),
+    "count:poisson": XGBoostObjective("exp", "poisson", "mean"),
+    "reg:gamma": XGBoostObjective("exp", "gamma", "mean"),
+    "reg:tweedie": XGBoostObjective("exp", None, "mean"),
     "reg:squaredlogerror": _NUMBER,
     "reg:absoluteerror": _NUMBER,
     "reg:quantileerror": _NUMBER,
@@ -71,7 +71,7 @@ class SavedModel:
 
     document: dict[str, Any]
     booster: Any
-    objective: Objective
+    objective: XGBoostObjective
     base: NDArray[np.float64]
     n_classes: int
 
@@ -190,7 +190,7 @@ def _check_kind(learner: dict[str, Any]) -> None:
         )
 
 
-def _check_objective(model: Any, name: str) -> Objective:
+def _check_objective(model: Any, name: str) -> XGBoostObjective:
     if name == "binary:hinge":
         raise UnsupportedModelError(
             "a model with objective='binary:hinge' predicts labels and has no probabilities; "
@@ -221,7 +221,7 @@ def _check_objective(model: Any, name: str) -> Objective:
     return objective._replace(loss=None) if is_custom else objective
 
 
-def _base(learner: dict[str, Any], objective: Objective, n_outputs: int) -> NDArray[np.float64]:
+def _base(learner: dict[str, Any], objective: XGBoostObjective, n_outputs: int) -> NDArray[np.float64]:
     """Base score, computed with XGBoost's own operations and precision."""
     # A list since XGBoost 3.1, a number before.
     base = np.atleast_1d(np.asarray(json.loads(learner["learner_model_param"]["base_score"]), np.float32))

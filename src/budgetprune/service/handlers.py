@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from budgetprune.costs import listed
+from budgetprune.costs import join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.predictor import BudgetPredictor, Decision
 from budgetprune.service.bodies import (
@@ -18,33 +18,33 @@ from budgetprune.service.bodies import (
     sources_of,
     values_of,
 )
-from budgetprune.service.catalogue import Catalogue, plain
 from budgetprune.service.errors import INVALID, RefusedError
+from budgetprune.service.model_description import ModelDescription, to_json_value
 
 Answer = dict[str, Any]
-Question = Callable[[Any, str], Answer]
+HandleRequest = Callable[[Any, str], Answer]
 
 STEP = frozenset({"values", "known", "acquired", "unavailable", "max_cost"})
 DECIDE = frozenset({"values", "max_cost"})
 
 
-class Dialogue:
+class RequestHandler:
     """Answer requests about single examples.
 
     Parameters
     ----------
     predictor : BudgetPredictor
-    catalogue : Catalogue
-        Catalogue of this predictor.
+    description : ModelDescription
+        Description of this predictor.
     """
 
-    def __init__(self, predictor: BudgetPredictor, catalogue: Catalogue) -> None:
-        self._predictor, self._catalogue = predictor, catalogue
-        features = catalogue.features.values()
-        self._names = frozenset(catalogue.features)
+    def __init__(self, predictor: BudgetPredictor, description: ModelDescription) -> None:
+        self._predictor, self._description = predictor, description
+        features = description.features.values()
+        self._names = frozenset(description.features)
         self._used = frozenset(feature.name for feature in features if feature.is_used)
         self._has_numbers_only = all(feature.categories is None for feature in features)
-        self._n_sources = len(catalogue.sources)
+        self._n_sources = len(description.sources)
         self._limit = min(feature.limit for feature in features)
 
     def step(self, body: Any, where: str) -> Answer:
@@ -61,7 +61,7 @@ class Dialogue:
             )
         except InvalidInputError as error:
             raise RefusedError(INVALID, str(error), where) from None
-        return self._answer(decision, _as_told(decision.acquired, acquired))
+        return self._answer(decision, _in_client_order(decision.acquired, acquired))
 
     def decide(self, body: Any, where: str) -> Answer:
         """Return the decision for a complete row and the sources it would have acquired."""
@@ -83,9 +83,9 @@ class Dialogue:
         """
         has_all = values.keys() == self._names
         if not has_all and not self._used <= values.keys():
-            absent = [name for name in self._catalogue.features if name in self._used - values.keys()]
+            absent = [name for name in self._description.features if name in self._used - values.keys()]
             raise InvalidInputError(
-                f"there is no value for {listed(map(repr, absent))}; complete rows need one for every "
+                f"there is no value for {join_first(map(repr, absent))}; complete rows need one for every "
                 "feature that the model uses (null if it is missing)."
             )
         are_plain = (
@@ -98,14 +98,14 @@ class Dialogue:
             self._predictor.step(values)  # validates every value
 
     def _answer(self, decision: Decision, acquired: list[str]) -> Answer:
-        source = None if decision.next is None else self._catalogue.sources[decision.next]
-        names = self._catalogue.class_names
+        source = None if decision.next is None else self._description.sources[decision.next]
+        names = self._description.class_names
         lower, upper = decision.lower.tolist(), decision.upper.tolist()
         probabilities = decision.probabilities
         return {
             "decided": decision.decided,
             "reason": decision.reason,
-            "label": _finite(float(decision.label)) if names is None else plain(decision.label),
+            "label": _finite(float(decision.label)) if names is None else to_json_value(decision.label),
             "probabilities": _by_class(names, None if probabilities is None else probabilities.tolist()),
             "lower": _finite(lower[0]) if names is None else _by_class(names, lower),
             "upper": _finite(upper[0]) if names is None else _by_class(names, upper),
@@ -126,9 +126,9 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _as_told(acquired: Iterable[str], told: list[str]) -> list[str]:
+def _in_client_order(acquired: Iterable[str], given: list[str]) -> list[str]:
     """Sort acquired sources in the order given by the client; others come last."""
-    if not told:
+    if not given:
         return list(acquired)
-    place = {name: i for i, name in reversed(list(enumerate(told)))}
-    return sorted(acquired, key=lambda name: place.get(name, len(told)))
+    place = {name: i for i, name in reversed(list(enumerate(given)))}
+    return sorted(acquired, key=lambda name: place.get(name, len(given)))

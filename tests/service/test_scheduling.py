@@ -1,4 +1,4 @@
-"""Long work lets others have their turn, and bodies have a limit in all."""
+"""Long work runs in time slices, and all bodies together have a limit."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import asyncio
 import pytest
 from starlette.requests import ClientDisconnect, Request
 
-from budgetprune.service import Limits
-from budgetprune.service import turns as _turns
-from budgetprune.service.bodies import Bodies
+from budgetprune.service import Limits, scheduling
+from budgetprune.service.bodies import BodyReader
 from budgetprune.service.errors import RefusedError
-from budgetprune.service.turns import CHECK_EVERY, Turns
+from budgetprune.service.scheduling import CHECK_EVERY, CooperativeScheduler
 
 
 async def is_there() -> bool:
@@ -25,9 +24,9 @@ def work(name, n, log):
     return name
 
 
-def test_one_turn_for_one_of_them_in_each_iteration(monkeypatch):
+def test_one_time_slice_for_one_of_them_in_each_iteration(monkeypatch):
     """However many want to work, a task that only waits comes in between."""
-    monkeypatch.setattr(_turns, "TURN", 0.0)
+    monkeypatch.setattr(scheduling, "TIME_SLICE", 0.0)
     log = []
 
     async def other():
@@ -36,27 +35,27 @@ def test_one_turn_for_one_of_them_in_each_iteration(monkeypatch):
             await asyncio.sleep(0)
 
     async def go():
-        turns = Turns()
-        asked = [turns.finish(work(name, 4, log), is_there) for name in "abc"]
+        scheduler = CooperativeScheduler()
+        asked = [scheduler.run(work(name, 4, log), is_there) for name in "abc"]
         return await asyncio.gather(*asked, other())
 
     assert asyncio.run(go())[:3] == ["a", "b", "c"]
     worked = [name for name in log if name != "other"]
     assert sorted(worked) == sorted("abc" * 4)
-    assert worked[:3] == ["a", "b", "c"]  # they take turns
+    assert worked[:3] == ["a", "b", "c"]  # one time slice each
     last = max(i for i, name in enumerate(log) if name == "other")
     assert all("other" in log[i : i + 2] for i in range(last))
 
 
 def test_work_ends_when_the_client_has_gone(monkeypatch):
-    monkeypatch.setattr(_turns, "TURN", 0.0)
+    monkeypatch.setattr(scheduling, "TIME_SLICE", 0.0)
     log = []
 
     async def is_gone() -> bool:
         return True
 
     with pytest.raises(ClientDisconnect):
-        asyncio.run(Turns().finish(work("a", 1000, log), is_gone))
+        asyncio.run(CooperativeScheduler().run(work("a", 1000, log), is_gone))
     assert len(log) == CHECK_EVERY
 
 
@@ -65,15 +64,15 @@ def test_errors_of_the_work_are_raised():
         yield
         raise ValueError("no")
 
-    turns = Turns()
+    scheduler = CooperativeScheduler()
     with pytest.raises(ValueError, match="no"):
-        asyncio.run(turns.finish(broken(), is_there))
-    assert asyncio.run(turns.finish(work("a", 1, []), is_there)) == "a"
+        asyncio.run(scheduler.run(broken(), is_there))
+    assert asyncio.run(scheduler.run(work("a", 1, []), is_there)) == "a"
 
 
 def test_bytes_of_all_bodies():
     """They count from the first part until they are released, or refused."""
-    bodies = Bodies(Limits(all_bodies=100))
+    reader = BodyReader(Limits(all_bodies=100))
 
     def request(*sizes: int, ends: bool = True) -> Request:
         messages = [{"type": "http.request", "body": b"x" * size, "more_body": True} for size in sizes]
@@ -86,7 +85,7 @@ def test_bytes_of_all_bodies():
         return Request(scope, receive)
 
     def receive(*sizes: int, ends: bool = True) -> bytes:
-        return asyncio.run(bodies.receive(request(*sizes, ends=ends), 80))
+        return asyncio.run(reader.receive(request(*sizes, ends=ends), 80))
 
     first = receive(30, 30)
     assert len(first) == 60
@@ -95,7 +94,7 @@ def test_bytes_of_all_bodies():
     assert refusal.value.status == 503
     with pytest.raises(ClientDisconnect):
         receive(40, ends=False)
-    bodies.release(first)
+    reader.release(first)
     with pytest.raises(RefusedError, match="more than 80 bytes"):
         receive(81)
     assert len(receive(80)) == 80

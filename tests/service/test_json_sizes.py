@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from budgetprune.service import Limits
 from budgetprune.service.bodies import parse, parse_rows
 from budgetprune.service.errors import RefusedError
-from budgetprune.service.scan import measure
+from budgetprune.service.json_sizes import measure_json
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text('"\\[]{},: aé', max_size=6)
 VALUES = st.recursive(
@@ -47,10 +47,10 @@ def write(value, space: str, *, is_ascii: bool) -> bytes:
 @given(VALUES, SPACES, st.booleans())
 def test_sizes(value, space, is_ascii):
     raw = write(value, space, is_ascii=is_ascii)
-    sizes = measure(raw, np.empty(0, dtype=np.int64))
+    sizes = measure_json(raw, np.empty(0, dtype=np.int64))
     assert (sizes.depth, sizes.containers, sizes.is_closed) == (depth(value), containers(value), True)
     for cut in range(1, len(raw)):
-        part = measure(raw[:cut], np.empty(0, dtype=np.int64))
+        part = measure_json(raw[:cut], np.empty(0, dtype=np.int64))
         assert part.depth <= sizes.depth
         assert part.containers <= sizes.containers
 
@@ -137,9 +137,9 @@ def test_a_body_about_one_example():
 def test_ends_of_rows_are_written_as_far_as_there_is_room():
     ends = np.full(4, -1, dtype=np.int64)
     raw = b'{"rows": [10, "a,]", {"b": [1, 2]}]}'
-    sizes = measure(raw, ends)
+    sizes = measure_json(raw, ends)
     assert (sizes.n_rows, ends[3]) == (3, -1)
     assert sizes.rows is not None
     places = [sizes.rows[0] - 1, *ends[:3].tolist()]
     assert [raw[a + 1 : b].strip() for a, b in pairwise(places)] == [b"10", b'"a,]"', b'{"b": [1, 2]}']
-    assert measure(raw, ends[:1]).n_rows == 3
+    assert measure_json(raw, ends[:1]).n_rows == 3

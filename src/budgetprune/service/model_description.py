@@ -8,16 +8,8 @@ from typing import Any
 import numpy as np
 import orjson
 
+from budgetprune.costs import PricedSource
 from budgetprune.predictor import BudgetPredictor
-
-
-@dataclass(frozen=True)
-class Source:
-    """A source of the price list, or a feature without a source."""
-
-    name: str
-    price: float
-    features: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -31,13 +23,13 @@ class Feature:
     limit: float  # absolute values must be below this
 
 
-class Catalogue:
+class ModelDescription:
     """Names, prices and labels of a predictor, as JSON values."""
 
     def __init__(self, predictor: BudgetPredictor) -> None:
         forest, engine = predictor.forest, predictor._engine
         self.sources = {
-            name: Source(name, price, predictor.features_of(name))
+            name: PricedSource(name, price, predictor.features_of(name))
             for name, price in zip(engine.source_names, engine.sources.price.tolist(), strict=True)
         }
         used = set(forest.used_features.tolist())
@@ -46,19 +38,21 @@ class Catalogue:
         self.features = {
             name: Feature(
                 name,
-                None if known is None else tuple(map(plain, known)),
+                None if known is None else tuple(map(to_json_value, known)),
                 forest.missing != "forbidden",
                 k in used,
                 limit,
             )
             for k, (name, known) in enumerate(zip(predictor.feature_names, categories, strict=True))
         }
-        self.classes = None if forest.classes is None else [plain(label) for label in forest.classes.tolist()]
+        self.classes = (
+            None if forest.classes is None else [to_json_value(label) for label in forest.classes.tolist()]
+        )
         self.class_names = None if self.classes is None else [_text(label) for label in self.classes]
         self.total_price = float(sum(source.price for source in self.sources.values() if source.features))
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Convert a label or a category to a JSON value; bytes become str."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -12,23 +12,23 @@ from starlette.requests import ClientDisconnect
 Result = TypeVar("Result")
 
 # Seconds of work in one iteration of the event loop.
-TURN = 0.002
-# Turns between two checks for a disconnected client. A check takes a twentieth of a turn.
+TIME_SLICE = 0.002
+# Time slices between two checks for a disconnected client. A check takes a twentieth of a time slice.
 CHECK_EVERY = 8
 
 
-class Turns:
-    """Run long work in short turns, so that short requests are answered in between.
+class CooperativeScheduler:
+    """Run long work in short time slices, so that short requests are answered in between.
 
-    One task gets one turn in each iteration of the event loop, however many are waiting. A short request
-    takes about three iterations, so it waits for three turns at most. With threads, a request would wait for
-    the GIL at each of its system calls, and the GIL is switched every 5 ms.
+    In each iteration of the event loop, one task gets one time slice, however many are waiting. A short
+    request takes about three iterations, so it waits for three time slices at most. With threads, a request
+    would wait for the GIL at each of its system calls, and the GIL is switched every 5 ms.
     """
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
 
-    async def finish(
+    async def run(
         self, work: Generator[None, None, Result], is_disconnected: Callable[[], Awaitable[bool]]
     ) -> Result:
         """Run a generator to its end and return its result.
@@ -46,13 +46,13 @@ class Turns:
             If the client has disconnected.
         """
         has_waited = self._lock.locked()
-        turn = 0
+        n_slices = 0
         while True:
             async with self._lock:
-                if turn % CHECK_EVERY == 0 and (turn or has_waited) and await is_disconnected():
+                if n_slices % CHECK_EVERY == 0 and (n_slices or has_waited) and await is_disconnected():
                     raise ClientDisconnect
-                turn += 1
-                end = perf_counter() + TURN
+                n_slices += 1
+                end = perf_counter() + TIME_SLICE
                 try:
                     next(work)
                     while perf_counter() <= end:
@@ -61,4 +61,4 @@ class Turns:
                     result: Result = stop.value
                     return result
                 finally:
-                    await asyncio.sleep(0)  # with the lock held: the next turn is in the next iteration
+                    await asyncio.sleep(0)  # with the lock held: the next time slice is in the next iteration

@@ -29,7 +29,7 @@ class Sizes:
     rows: tuple[int, int] | None  # start and end of that list's content
 
 
-def measure(raw: bytes, row_ends: NDArray[np.int64]) -> Sizes:
+def measure_json(raw: bytes, row_ends: NDArray[np.int64]) -> Sizes:
     """Measure a JSON document before it is parsed.
 
     Parameters
