@@ -157,6 +157,17 @@ def test_error_costs_of_unknown_classes(files):
         fit_table(files / "data.csv", "ill", options=options)
 
 
+@pytest.mark.parametrize("price", [-1, np.nan, -np.inf, np.inf, None, "free", True, 1e-60])
+def test_invalid_prices_in_a_mapping(files, price):
+    with pytest.raises(InvalidInputError, match=r"costs must be .* not for 'age'"):
+        fit_table(files / "data.csv", "ill", {"age": price, "town": 1, "lab": 1}, **FOREST)
+
+
+def test_a_price_of_zero_in_a_mapping(files):
+    predictor = fit_table(files / "data.csv", "ill", {"age": 0, "town": 2, "lab": 4}, **FOREST).predictor
+    assert predictor.costs.price_alone.tolist() == [0, 2, 4]
+
+
 def test_examples_of_the_docstring():
     result = doctest.testmod(budgetprune.workflow.fit)
     assert result.attempted > 5

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import re
 
+import numpy as np
 import pytest
 import skops.io
 from sklearn.datasets import load_iris
@@ -46,6 +48,14 @@ def test_a_pickle_needs_trust(flowers, tmp_path):
     options = PruneOptions(trust=True)
     pruned = prune_model(tmp_path / "forest.joblib", rows, "target", budget=1.5, options=options)
     assert pruned.about.model == "RandomForestClassifier"
+
+
+@pytest.mark.parametrize("price", [-1, np.nan, -np.inf, None, "free"])
+def test_invalid_prices_in_a_mapping(flowers, price):
+    _, forest, rows = flowers
+    costs = dict.fromkeys(rows.columns[:4], 1.0) | {rows.columns[2]: price}
+    with pytest.raises(InvalidInputError, match=f"costs must be .* not for '{re.escape(rows.columns[2])}'"):
+        prune_model(forest, rows, "target", costs)
 
 
 def test_examples_of_the_docstring():

@@ -29,6 +29,7 @@ def column_costs(costs: Any, names: Sequence[str], *, target: str, dropped: Sequ
     elif is_pandas(costs, "DataFrame"):
         prices, source = price_list_of(costs), "the price list"
     elif isinstance(costs, Mapping):
+        FeatureCosts(costs)  # raises for an invalid price
         prices, source = PriceList(dict(costs)), "the price list"
     else:
         return FeatureCosts.of(costs)
