@@ -87,7 +87,7 @@ def test_models_of_all_kinds(prune, cells, tmp_path, model, data, kind):
 def test_pickles_need_trust(prune):
     for model in ("forest.joblib", "nameless.pkl"):
         check_refused(
-            prune(model, "--budget", 12), "is a pickle, and loading it runs whatever code .* --trust"
+            prune(model, "--budget", 12), "is a pickle, and loading it runs whatever code .*--trust"
         )
     assert prune("forest.joblib", "--budget", 12, "--trust", "--quiet") == (0, "", "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 
@@ -162,8 +163,12 @@ def test_pipes_and_devices_are_refused_at_once(tmp_path):
 
 
 def test_errors_of_the_system_stay_what_they_are(tmp_path, saved):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(
+        FileNotFoundError, match="nothing cannot be read: No such file or directory"
+    ) as caught:
         load_model(tmp_path / "nothing")
+    assert isinstance(caught.value, InvalidInputError)
+    assert caught.value.errno == errno.ENOENT
     with pytest.raises(IsADirectoryError):
         load_model(tmp_path)
     saved.chmod(0)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import budgetprune.workflow.fit
-from budgetprune import BudgetModel, FeatureCosts, FitOptions, InvalidInputError, cli, fit_table
+from budgetprune import BudgetModel, FeatureCosts, FitOptions, InvalidInputError, PruneOptions, cli, fit_table
 from budgetprune.workflow import ErrorCosts
 
 NAMES = ["age", "town", "lab"]
@@ -124,19 +124,19 @@ def test_stages_and_notes_go_to_the_observer(files):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"target": None}, "say which column of the table is predicted"),
+        ({"target": None}, "say which column of the table is predicted: target="),
         ({"target": "il"}, "the target 'il' is not a column of the table; did you mean 'ill'"),
         ({"costs": {"age": 1}}, "the price list has no cost for 2 of 3 columns: 'town', 'lab'"),
         ({"costs": {"age": 1, "town": 1, "lab": 1, "x": 1}}, "the price list has costs for columns that"),
-        ({"budget": -1.0}, "--budget must be at least 0"),
-        ({"budget": np.inf}, "--budget must be a number"),
+        ({"budget": -1.0}, r"budget \(--budget\) must be at least 0"),
+        ({"budget": np.inf}, r"budget \(--budget\) must be a number"),
         ({"model": "svm"}, "a model is one of staged, random-forest"),
-        ({"options": FitOptions(error_costs=3.0)}, "--error-cost: only for staged models"),
-        ({"options": FitOptions(drop=["x"])}, "--drop 'x' is not a column of the table"),
-        ({"options": FitOptions(slack=0.1)}, "add --decided"),
+        ({"options": FitOptions(error_costs=3.0)}, r"error_costs \(--error-cost\): only for staged models"),
+        ({"options": FitOptions(drop=["x"])}, r"drop \(--drop\) 'x' is not a column of the table"),
+        ({"options": FitOptions(slack=0.1)}, "add counting='decided' .--decided"),
         ({"test": pd.DataFrame({"age": [1.0], "ill": ["yes"]})}, "the test table lacks 'town', 'lab'"),
         ({"table": pd.DataFrame({"age": [], "ill": []})}, "the table cannot be read: it has no rows"),
-        ({"table": [1, 2]}, "the table must be the path of a file or a pandas DataFrame, not list"),
+        ({"table": [1, 2]}, "the table must be the path of a file or a DataFrame of .*, not list"),
     ],
 )
 def test_invalid_arguments(files, how, message):
@@ -147,7 +147,9 @@ def test_invalid_arguments(files, how, message):
 
 def test_options_of_pruned_models_are_refused_for_staged_ones(files):
     options = FitOptions(n_trees=3, counting="decided", validation_fraction=0.2)
-    with pytest.raises(InvalidInputError, match="--trees, --decided, --validation: only for pruned models"):
+    with pytest.raises(
+        InvalidInputError, match=r"n_trees .--trees., .*--validation.: only for pruned models"
+    ):
         fit_table(files / "data.csv", "ill", options=options)
 
 
@@ -155,6 +157,60 @@ def test_error_costs_of_unknown_classes(files):
     options = FitOptions(error_costs=ErrorCosts({"maybe": 3.0}, others=1.0))
     with pytest.raises(InvalidInputError, match="the class 'maybe', which the target does not have"):
         fit_table(files / "data.csv", "ill", options=options)
+
+
+@pytest.mark.parametrize("price", [-1, np.nan, -np.inf, np.inf, None, "free", True, 1e-60])
+def test_invalid_prices_in_a_mapping(files, price):
+    with pytest.raises(InvalidInputError, match=r"costs must be .* not for 'age'"):
+        fit_table(files / "data.csv", "ill", {"age": price, "town": 1, "lab": 1}, **FOREST)
+
+
+def test_a_price_of_zero_in_a_mapping(files):
+    predictor = fit_table(files / "data.csv", "ill", {"age": 0, "town": 2, "lab": 4}, **FOREST).predictor
+    assert predictor.costs.price_alone.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"budget": "3"}, r"budget \(--budget\) must be a number, not '3'"),
+        ({"budget": True}, "must be a number, not True"),
+        (
+            {"options": {"n_trees": 4}},
+            r"options must be FitOptions, not dict; write options=FitOptions\(...\)",
+        ),
+        ({"options": {}}, "options must be FitOptions, not dict"),
+        ({"options": PruneOptions()}, "options must be FitOptions, not PruneOptions"),
+        (
+            {"target": pd.Series([1, 2])},
+            "target .--target. must be the name of a column .*, not Series. Give",
+        ),
+        ({"target": 3}, "name of a column of the table, not 3; names are strings"),
+        ({"model": ["staged"]}, "a model is one of"),
+    ],
+)
+def test_arguments_are_checked_before_the_table_is_read(tmp_path, how, message):
+    given = {"target": "ill"} | FOREST | how
+    with pytest.raises(InvalidInputError, match=message):
+        fit_table(tmp_path / "absent.csv", given.pop("target"), **given)
+
+
+def test_max_features_of_one_are_all_columns(files, tmp_path):
+    one, default = (
+        fit_table(files / "data.csv", "ill", model="extra-trees", options=FitOptions(n_trees=4, **how))
+        for how in ({"max_features": 1}, {})
+    )
+    assert content(one, tmp_path) == content(default, tmp_path)
+
+
+def test_same_model_from_a_polars_table(files, tmp_path):
+    polars = pytest.importorskip("polars")
+    expected = fit_table(files / "data.csv", "ill", files / "costs.csv", test=files / "test.csv", **FOREST)
+    table, prices, test = (polars.read_csv(files / name) for name in ("data.csv", "costs.csv", "test.csv"))
+    model = fit_table(table, "ill", prices, test=test, **FOREST)
+    assert content(model, tmp_path) == content(expected, tmp_path)
+    with pytest.raises(InvalidInputError, match=r"pandas or polars, not polars\.LazyFrame"):
+        fit_table(table.lazy(), "ill", **FOREST)
 
 
 def test_examples_of_the_docstring():

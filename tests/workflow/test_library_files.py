@@ -59,7 +59,7 @@ def test_what_was_tried_is_what_is_loaded(files, name):
 
 
 def refuse(file: Path, words: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"is damaged or hostile: .*{words}.* --trust skips"):
+    with pytest.raises(InvalidInputError, match=f"is damaged or hostile: .*{words}.*--trust. skips"):
         load_library_file(file)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import doctest
+import re
 
+import numpy as np
 import pytest
 import skops.io
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 import budgetprune.workflow.prune
-from budgetprune import InvalidInputError, PruneOptions, cli, prune_model
+from budgetprune import FitOptions, InvalidInputError, PruneOptions, cli, prune_model
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,42 @@ def test_a_pickle_needs_trust(flowers, tmp_path):
     options = PruneOptions(trust=True)
     pruned = prune_model(tmp_path / "forest.joblib", rows, "target", budget=1.5, options=options)
     assert pruned.about.model == "RandomForestClassifier"
+
+
+@pytest.mark.parametrize("price", [-1, np.nan, -np.inf, None, "free"])
+def test_invalid_prices_in_a_mapping(flowers, price):
+    _, forest, rows = flowers
+    costs = dict.fromkeys(rows.columns[:4], 1.0) | {rows.columns[2]: price}
+    with pytest.raises(InvalidInputError, match=f"costs must be .* not for '{re.escape(rows.columns[2])}'"):
+        prune_model(forest, rows, "target", costs)
+
+
+def test_invalid_arguments(flowers):
+    _, forest, rows = flowers
+    with pytest.raises(InvalidInputError, match="must be the name of a column of the table, not Series"):
+        prune_model(forest, rows.drop(columns="target"), rows["target"])
+    with pytest.raises(InvalidInputError, match="options must be PruneOptions, not FitOptions"):
+        prune_model(forest, rows, "target", options=FitOptions())
+    with pytest.raises(InvalidInputError, match=r"budget \(--budget\) must be a number, not '3'"):
+        prune_model(forest, rows, "target", budget="3")
+    with pytest.raises(InvalidInputError, match=r"drop \(--drop\) 'x' is not a column of the table"):
+        prune_model(forest, rows, "target", options=PruneOptions(drop=["x"]))
+
+
+@pytest.mark.parametrize("name", ["none.txt", "none.json", "none.skops"])
+def test_an_absent_model_file(flowers, tmp_path, name):
+    with pytest.raises(
+        InvalidInputError, match=rf"^{re.escape(str(tmp_path / name))} cannot be read: No such"
+    ):
+        prune_model(tmp_path / name, flowers[2], "target")
+
+
+def test_same_model_from_a_polars_table(flowers, tmp_path):
+    polars = pytest.importorskip("polars")
+    folder, forest, rows = flowers
+    for name, table in (("pandas", rows), ("polars", polars.read_csv(folder / "rows.csv"))):
+        prune_model(forest, table, "target", budget=1.5).save(tmp_path / name)
+    assert (tmp_path / "polars").read_bytes() == (tmp_path / "pandas").read_bytes()
 
 
 def test_examples_of_the_docstring():

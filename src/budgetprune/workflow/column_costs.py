@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from budgetprune.costs import FeatureCosts, is_pandas
-from budgetprune.workflow.tables import PriceList, price_list_of, read_price_list
+from budgetprune.workflow.tables import PriceList, as_pandas, price_list_of, read_price_list
 
 
 def column_costs(costs: Any, names: Sequence[str], *, target: str, dropped: Sequence[str]) -> FeatureCosts:
@@ -15,13 +15,14 @@ def column_costs(costs: Any, names: Sequence[str], *, target: str, dropped: Sequ
 
     Parameters
     ----------
-    costs : file, pandas DataFrame, mapping, FeatureCosts or None
+    costs : file, DataFrame of pandas or polars, mapping, FeatureCosts or None
         Path of a price list, or the same as a table; price of each column; the first argument of
         `FeatureCosts`. None means 1 for each column.
     names : columns that are features
     target : column that is predicted
     dropped : columns that are left out, which a price list may contain
     """
+    costs = as_pandas(costs)
     if costs is None:
         return PriceList(dict.fromkeys(names, 1.0)).for_features(names)
     if isinstance(costs, str | os.PathLike):
@@ -29,6 +30,7 @@ def column_costs(costs: Any, names: Sequence[str], *, target: str, dropped: Sequ
     elif is_pandas(costs, "DataFrame"):
         prices, source = price_list_of(costs), "the price list"
     elif isinstance(costs, Mapping):
+        FeatureCosts(costs)  # raises for an invalid price
         prices, source = PriceList(dict(costs)), "the price list"
     else:
         return FeatureCosts.of(costs)

@@ -10,7 +10,7 @@ from budgetprune.workflow import ensembles
 from budgetprune.workflow.column_costs import with_keys
 from budgetprune.workflow.error_costs import resolve_error_costs
 from budgetprune.workflow.observer import Observer, SilentObserver
-from budgetprune.workflow.options import FitOptions, ModelKind, check_fit_options
+from budgetprune.workflow.options import FitOptions, ModelKind, check_arguments, check_fit_options
 from budgetprune.workflow.pruned import Schema, TrainedEnsemble, build_model, prune_ensemble
 from budgetprune.workflow.staged import StagedTraining, fit_staged
 from budgetprune.workflow.tables import split_table
@@ -38,11 +38,11 @@ def fit_table(
 
     Parameters
     ----------
-    table : path or pandas DataFrame
+    table : path, or DataFrame of pandas or polars
         Training rows; files are .csv, .tsv, .parquet or .svm (svmlight).
     target : str
         Column to predict; for svmlight files, ``label`` by default.
-    costs : path, pandas DataFrame, mapping or FeatureCosts, optional
+    costs : path, DataFrame, mapping or FeatureCosts, optional
         Price list with the columns ``feature``, ``cost`` and, for shared prices, ``source``, as a file or a
         DataFrame; or the price of each column. By default, every column costs 1.
     budget : float, optional
@@ -50,7 +50,7 @@ def fit_table(
     model : {"staged", "random-forest", "extra-trees", "lightgbm"}
         A staged model acquires columns by stage, stops each row when more are not worth their price, and
         serves every budget. The others are ensembles, pruned to one budget.
-    test : path or pandas DataFrame, optional
+    test : path, or DataFrame of pandas or polars, optional
         Held-out test set for the comparison in the model's metadata.
     options : FitOptions, optional
         Further options.
@@ -75,8 +75,9 @@ def fit_table(
     >>> model.predictor.feature_names[:2]
     ('sepal length (cm)', 'sepal width (cm)')
     """
-    options, observer = options or FitOptions(), observer or SilentObserver()
-    check_fit_options(model, budget, options)
+    options, observer = FitOptions() if options is None else options, observer or SilentObserver()
+    check_arguments(target, budget, options, FitOptions)
+    check_fit_options(model, options)
     if model == "lightgbm":
         import lightgbm  # noqa: F401  (fails before any work starts if absent)
     data = read_training_data(table, target, costs, options, observer)
@@ -99,7 +100,7 @@ def _train_ensemble(
     spec = ensembles.EnsembleSpec(
         kind,
         n_trees=options.n_trees,
-        max_features=1.0 if options.max_features is None else options.max_features,
+        max_features=1.0 if options.max_features is None else float(options.max_features),
         random_state=options.random_state,
         n_jobs=options.n_jobs,
     )

@@ -20,6 +20,7 @@ from budgetprune.forest import ADAPTERS, Adapter, Reader, adapter_of_suffix
 from budgetprune.persistence import errors_name_file, is_container
 from budgetprune.utils.limits import MIB
 from budgetprune.workflow import probe
+from budgetprune.workflow.tables import setting
 
 PICKLES = (".joblib", ".pkl", ".pickle")
 
@@ -86,7 +87,7 @@ def _load_pickle(file: Path, *, trust: bool) -> Any:
     if not trust:
         raise InvalidInputError(
             f"{file} is a pickle, and loading it runs whatever code is in it. If you know who wrote it, add "
-            "--trust; else ask for a .skops file, which holds no code."
+            f"{setting('trust', True)}; else ask for a .skops file, which holds no code."
         )
     import joblib
 
@@ -157,6 +158,6 @@ def _exit_reason(status: int) -> str:
 
 def _suspect(file: Path, what: str) -> NoReturn:
     raise InvalidInputError(
-        f"{file} is damaged or hostile: {what}. If you know who wrote it, --trust skips this check, which is "
-        "made in a separate process."
+        f"{file} is damaged or hostile: {what}. If you know who wrote it, {setting('trust', True)} skips "
+        "this check, which is made in a separate process."
     )

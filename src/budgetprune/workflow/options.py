@@ -1,18 +1,16 @@
-"""Options of `fit_table` and `prune_model`.
-
-Error messages name options as the command line does: ``--drop`` is the option `drop`.
-"""
+"""Options of `fit_table` and `prune_model`, which are checked when they are created."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.workflow import option_checks as checks
 from budgetprune.workflow.ensembles import DEFAULT_TREES
-from budgetprune.workflow.tables import MOST_COLUMNS, Task
+from budgetprune.workflow.tables import MOST_COLUMNS, Task, argument, setting
 
 ModelKind = Literal["staged", "random-forest", "extra-trees", "lightgbm"]
 MODEL_KINDS = ("staged", *DEFAULT_TREES)
@@ -49,18 +47,28 @@ class CommonOptions:
     random_state: int = 0
     n_jobs: int | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "drop", checks.column_names("drop", self.drop))
+        checks.integer("max_columns", self.max_columns, least=1)
+        checks.choice("counting", self.counting, ("full", "decided"))
+        checks.slack(self.slack)
+        if self.tolerance is not None:
+            checks.at_least_zero("tolerance", self.tolerance)
+        checks.seed(self.random_state)
+        checks.cores(self.n_jobs)
+
     def check_counting(self, *, is_classifier: bool) -> None:
-        """Raise if the options of early stopping are invalid or have no effect."""
-        if not 0 <= self.slack < 0.5:
-            raise InvalidInputError(f"--slack must be at least 0 and below 0.5, not {self.slack}.")
+        """Raise if the options of early stopping have no effect."""
+        slack, tolerance = argument("slack"), argument("tolerance")
         if self.counting != "decided" and (self.slack or self.tolerance is not None):
             raise InvalidInputError(
-                "--slack and --tolerance are about predictions that stop early: add --decided."
+                f"{slack} and {tolerance} are about predictions that stop early: add "
+                f"{setting('counting', 'decided')}."
             )
         if is_classifier and self.tolerance is not None:
-            raise InvalidInputError("--tolerance is for regression; classes are certain or not.")
+            raise InvalidInputError(f"{tolerance} is for regression; classes are certain or not.")
         if not is_classifier and self.slack and not self.tolerance:
-            raise InvalidInputError("--slack needs --tolerance for regression; add --tolerance.")
+            raise InvalidInputError(f"{slack} needs {tolerance} for regression; add it.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +83,10 @@ class PruneOptions(CommonOptions):
     """
 
     trust: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.yes_or_no("trust", self.trust)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,38 +125,42 @@ class FitOptions(CommonOptions):
     max_features: float | None = None
     validation_fraction: float | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "categorical", checks.column_names("categorical", self.categorical))
+        if self.task is not None:
+            checks.choice("task", self.task, get_args(Task))
+        check_limit(self.max_cost, argument("max_cost"))
+        check_limit(self.time_limit, argument("time_limit"))
+        if self.n_trees is not None:
+            checks.integer("n_trees", self.n_trees, least=1)
+        if self.max_features is not None:
+            checks.share("max_features", self.max_features, may_be_one=True)
+        if self.validation_fraction is not None:
+            checks.share("validation_fraction", self.validation_fraction)
 
-# Options that only one kind of model uses, and their names on the command line.
-_STAGED_ONLY = {"error_costs": "--error-cost", "max_cost": "--max-cost", "time_limit": "--time-limit"}
-_PRUNED_ONLY = {
-    "n_trees": "--trees",
-    "max_features": "--max-features",
-    "counting": "--decided",
-    "slack": "--slack",
-    "tolerance": "--tolerance",
-    "validation_fraction": "--validation",
-}
+
+# Options that only one kind of model uses.
+_STAGED_ONLY = ("error_costs", "max_cost", "time_limit")
+_PRUNED_ONLY = ("n_trees", "max_features", "counting", "slack", "tolerance", "validation_fraction")
 
 
-def check_fit_options(model: str, budget: float | None, options: FitOptions) -> None:
-    """Raise if an option is invalid, or has no effect on this kind of model."""
-    if model not in MODEL_KINDS:
+def check_fit_options(model: str, options: FitOptions) -> None:
+    """Raise if an option has no effect on this kind of model."""
+    if not isinstance(model, str) or model not in MODEL_KINDS:
         raise InvalidInputError(f"a model is one of {', '.join(MODEL_KINDS)}, not {model!r}.")
-    check_limit(budget, "--budget")
-    check_limit(options.max_cost, "--max-cost")
-    check_limit(options.time_limit, "--time-limit")
     defaults = {field.name: field.default for field in fields(FitOptions)}
     names = _PRUNED_ONLY if model == "staged" else _STAGED_ONLY
-    unused = [option for name, option in names.items() if _is_given(getattr(options, name), defaults[name])]
+    unused = [argument(name) for name in names if _is_given(getattr(options, name), defaults[name])]
     if not unused:
         return
     if model == "staged":
         raise InvalidInputError(
-            f"{', '.join(unused)}: only for pruned models, but --model is staged; leave it out, or add "
-            "--model random-forest."
+            f"{', '.join(unused)}: only for pruned models, but {argument('model')} is staged; leave it out, "
+            f"or add {setting('model', 'random-forest')}."
         )
     raise InvalidInputError(
-        f"{', '.join(unused)}: only for staged models, but --model is {model}; leave it out."
+        f"{', '.join(unused)}: only for staged models, but {argument('model')} is {model}; leave it out."
     )
 
 
@@ -158,7 +174,24 @@ def check_limit(value: float | None, option: str) -> None:
     """Raise unless a limit is None, or finite and at least 0."""
     if value is None:
         return
-    if not math.isfinite(value):
-        raise InvalidInputError(f"{option} must be a number, not {value}; without it, there is no limit.")
+    if not checks.is_number(value) or not math.isfinite(value):
+        raise InvalidInputError(f"{option} must be a number, not {value!r}; without it, there is no limit.")
     if value < 0:
         raise InvalidInputError(f"{option} must be at least 0, not {value:g}.")
+
+
+def check_arguments(target: Any, budget: Any, options: CommonOptions, kind: type[CommonOptions]) -> None:
+    """Raise unless the arguments of `fit_table` or `prune_model` have the right types.
+
+    Parameters
+    ----------
+    target, budget, options : arguments
+    kind : type that the options should have
+    """
+    if not isinstance(options, kind):
+        raise InvalidInputError(
+            f"options must be {kind.__name__}, not {type(options).__name__}; write "
+            f"options={kind.__name__}(...)."
+        )
+    checks.target_name(target)
+    check_limit(budget, argument("budget"))

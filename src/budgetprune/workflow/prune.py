@@ -17,10 +17,11 @@ from budgetprune.selection import LabelledRows
 from budgetprune.workflow.column_costs import column_costs, with_keys
 from budgetprune.workflow.library_files import load_library_file
 from budgetprune.workflow.observer import Observer, SilentObserver
-from budgetprune.workflow.options import PruneOptions, check_limit
+from budgetprune.workflow.options import PruneOptions, check_arguments
 from budgetprune.workflow.pruned import Schema, TrainedEnsemble, build_model, prune_ensemble
 from budgetprune.workflow.tables import (
     Table,
+    argument,
     check_varied,
     encode_target,
     read_table_for,
@@ -50,7 +51,7 @@ def prune_model(
     ----------
     model : fitted model or path
         Model of scikit-learn, LightGBM or XGBoost, or a file that such a library wrote.
-    table : path or pandas DataFrame
+    table : path, or DataFrame of pandas or polars
         Rows to measure costs and to select the pruning. They should not be the model's training rows.
     target : str
         Column to predict; for svmlight files, ``label`` by default.
@@ -75,8 +76,8 @@ def prune_model(
     >>> pruned.about.model, pruned.about.n_validation
     ('RandomForestClassifier', 75)
     """
-    options, observer = options or PruneOptions(), observer or SilentObserver()
-    check_limit(budget, "--budget")
+    options, observer = PruneOptions() if options is None else options, observer or SilentObserver()
+    check_arguments(target, budget, options, PruneOptions)
     if isinstance(model, str | os.PathLike):
         with observer.stage(f"loading {model}"):
             model = load_library_file(Path(model), trust=options.trust)
@@ -86,7 +87,7 @@ def prune_model(
     options.check_counting(is_classifier=forest.is_classifier)
     with observer.stage(f"reading {table_name(table)}"):
         opened = read_table_for(forest, table, target, max_columns=options.max_columns)
-        opened.check_columns(options.drop, "--drop")
+        opened.check_columns(options.drop, argument("drop"))
         name = target_name(opened, target)
     named = _with_column_names(forest, opened, name, options.drop)
     names = named.names

@@ -17,6 +17,7 @@ from budgetprune.workflow.tables import (
     Columns,
     Table,
     Target,
+    argument,
     check_target,
     classify_columns,
     encode_target,
@@ -102,13 +103,14 @@ def _read_table(table: Any, target: str | None, options: FitOptions, observer: O
         # Class labels stay as written: "01" is not a number.
         as_text = [*options.categorical, *([] if target is None else [target])]
         opened = open_table(table, as_text=as_text, max_columns=options.max_columns)
-    opened.check_columns(options.categorical, "--categorical")
-    opened.check_columns(options.drop, "--drop")
+    own = {argument("categorical"): options.categorical, argument("drop"): options.drop}
+    for option, columns in own.items():
+        opened.check_columns(columns, option)
     name = target_name(opened, target)
     check_target(opened, name)
-    for option, columns in (("--categorical", options.categorical), ("--drop", options.drop)):
+    for option, columns in own.items():
         if name in columns:
-            raise InvalidInputError(f"{option} {name} is the target, which is not a feature; leave it out.")
+            raise InvalidInputError(f"{option} {name!r} is the target, which is not a feature; leave it out.")
     return opened, name
 
 

@@ -166,3 +166,14 @@ def test_files_hold_everything(model, tmp_path):
 def test_budgets_that_are_none(classifier, budget):
     with pytest.raises(InvalidInputError, match="budget"):
         classifier.predictor().with_budget(budget)
+
+
+def test_a_file_of_a_pruned_model_names_the_class_that_loads_it(model, tmp_path):
+    staged = model.predictor()
+    staged.save(tmp_path / "staged")
+    assert isinstance(StagedPredictor.load(tmp_path / "staged"), StagedPredictor)
+    BudgetPredictor(staged.forest, staged.costs).save(tmp_path / "pruned")
+    with pytest.raises(
+        InvalidInputError, match=r"pruned cannot be loaded: .* load it with BudgetPredictor\.load"
+    ):
+        StagedPredictor.load(tmp_path / "pruned")

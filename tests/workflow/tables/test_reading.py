@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from budgetprune import InvalidInputError
-from budgetprune.workflow.tables import classify_columns, read_table
+from budgetprune.workflow.tables import classify_columns, open_table, read_table
 
 FRAME = pd.DataFrame(
     {"a": [1.5, None, -3.0], "b": ["x", "y", None], "c": [True, False, True], "y": [0, 1, 0]}
@@ -66,7 +66,7 @@ def test_an_index_that_would_fill_the_memory(tmp_path):
     file.write_text("# a comment with 20000000:1\n1 1:0.5 2:1\n\n0 1:2 20000000:1 # the end\n")
     with pytest.raises(InvalidInputError, match=r"line 4 has a feature with the index 20000000") as caught:
         read_table(file)
-    assert "at most 10000 columns are read; correct it, or allow more: --max-columns 20000001" in str(
+    assert "at most 10000 columns are read; correct it, or allow more: max_columns=20000001 (--max-c" in str(
         caught.value
     )
     file.write_text("1 1:0.5 2:1\n0 1:2 12000:1\n")
@@ -118,7 +118,7 @@ def test_text_among_numbers_is_refused_with_its_line(tmp_path):
     """Lines, not rows: quoted text takes two of them, and one is empty."""
     text = 'a,b,y\n1,"two\nlines",0\n\n2,c,1\nn.d.,c,0\n3,c,1\n'
     words = r"column 'a' holds numbers, but also text: 'n\.d\.' in line 6 of .*t\.csv \(1 of 4 values .*"
-    words += r"Clean it .*, or treat it as categorical: --categorical a\."
+    words += r"Clean it .*, or treat it as categorical: categorical=\['a'\] \(--categorical a\)\."
     with pytest.raises(InvalidInputError, match=words):
         columns_of(tmp_path, text)
     columns = columns_of(tmp_path, text, categorical=["a"])
@@ -222,3 +222,23 @@ def test_whole_numbers_that_are_too_long_are_names(tmp_path):
     pd.DataFrame({"a": np.array(long, dtype=np.uint64), "y": [0, 1, 0]}).to_parquet(tmp_path / "t.parquet")
     column = classify_columns(read_table(tmp_path / "t.parquet"), without={"y"}, categorical={"a"}).frame["a"]
     assert column.tolist() == list(map(str, long))
+
+
+def test_a_polars_table_keeps_its_types():
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame(
+        {
+            "n": [1, None, 3],
+            "x": [0.5, None, 1.5],
+            "s": ["01", None, "b"],
+            "b": [True, None, False],
+            "c": polars.Series(["u", "v", None], dtype=polars.Categorical),
+        }
+    )
+    columns = classify_columns(open_table(table), without=())
+    # Booleans with missing values are numbers, as in a CSV file.
+    assert columns.is_categorical == [False, False, True, False, True]
+    assert columns.frame["n"].fillna(-1).tolist() == [1, -1, 3]
+    assert columns.frame["s"].cat.categories.tolist() == ["01", "b"]
+    assert columns.frame["b"].fillna(-1).tolist() == [1, -1, 0]
+    assert columns.frame["c"].cat.categories.tolist() == ["u", "v"]

@@ -85,6 +85,14 @@ class StagedPredictor(BudgetPredictor):
         trees, options = trees_of(self.model), {"max_cost": self.max_cost}
         return {"forest": trees, "costs": self.costs, "options": options, NAME: self.model}
 
+    @classmethod
+    def from_sections(cls, stored: StoredSections) -> StagedPredictor:
+        """Create a predictor from the sections of a model file; raise unless it holds a staged model."""
+        stored.need("forest", "costs", "options")
+        if NAME not in stored:
+            raise InvalidInputError("it holds a pruned model; load it with BudgetPredictor.load.")
+        return _restore(stored)
+
 
 def _restore(stored: StoredSections) -> StagedPredictor:
     options = stored["options"]

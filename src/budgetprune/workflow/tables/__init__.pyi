@@ -1,3 +1,6 @@
+from .arguments import argument as argument
+from .arguments import flag as flag
+from .arguments import setting as setting
 from .categories import Categories as Categories
 from .categories import learn_categories as learn_categories
 from .columns import Columns as Columns
@@ -11,6 +14,7 @@ from .price_lists import price_list_of as price_list_of
 from .price_lists import price_list_template as price_list_template
 from .price_lists import read_price_list as read_price_list
 from .reading import Table as Table
+from .reading import as_pandas as as_pandas
 from .reading import open_table as open_table
 from .reading import read_table as read_table
 from .reading import table_name as table_name

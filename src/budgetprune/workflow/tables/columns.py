@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.workflow.tables.arguments import setting
 from budgetprune.workflow.tables.reading import Table, has_decimal_commas
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Columns:
             if is_categorical and column.count() < FEWEST_ROWS_OF_CATEGORY * len(column.cat.categories):
                 found.append(
                     f"column {name!r} has {len(column.cat.categories)} different texts in {column.count()} "
-                    f"rows, which are too many to learn from; --drop {name} if it is a name or a key."
+                    f"rows, which are too many to learn from; if it is a name or a key, leave it out: "
+                    f"{setting('drop', [name])}."
                 )
         return found
 
@@ -83,19 +85,20 @@ def _classified(table: Table, name: str) -> pd.Series[Any]:
     if isinstance(next(iter(column.dropna()), None), list | dict | tuple | np.ndarray):
         raise InvalidInputError(
             f"column {name!r} of {table.file} holds lists or records; make a column of each part, or leave "
-            f"it out: --drop {name}."
+            f"it out: {setting('drop', [name])}."
         )
     if types.is_bool_dtype(column.dtype) or str(column.dtype) == "category":
         return as_categories(column)
     if types.is_numeric_dtype(column.dtype):
         return finite_numbers(table, name)
+    advice = f"treat it as categorical: {setting('categorical', [name])}"
     if holds_text(column):
         numbers = as_numbers(column)
         n_values, n_numbers = column.count(), numbers.count()
         if n_numbers <= MOST_NUMBERS_OF_TEXT * n_values:
-            refuse_decimal_commas(table, name, f"treat it as categorical: --categorical {name}")
+            refuse_decimal_commas(table, name, advice)
             return as_categories(column)
-    return finite_numbers(table, name, f", or treat it as categorical: --categorical {name}")
+    return finite_numbers(table, name, f", or {advice}")
 
 
 def refuse_decimal_commas(table: Table, name: str, advice: str) -> None:
@@ -142,7 +145,7 @@ def finite_numbers(table: Table, name: str, advice: str = "") -> pd.Series[Any]:
     if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
         raise InvalidInputError(
             f"column {name!r} of {table.file} holds dates or times; convert it to numbers (for example "
-            "days since a fixed date), or leave it out (--drop)."
+            f"days since a fixed date), or leave it out: {setting('drop', [name])}."
         )
     numbers = as_numbers(column)
     is_text = (numbers.isna() & column.notna()).to_numpy()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price, join_first
 from budgetprune.errors import InvalidInputError
+from budgetprune.workflow.tables.arguments import setting
 from budgetprune.workflow.tables.columns import Columns
 from budgetprune.workflow.tables.reading import open_text, read_header, reading_errors
 from budgetprune.workflow.tables.spreadsheets import escape_formula, unescape_formula
@@ -69,7 +70,7 @@ class PriceList:
             raise InvalidInputError(
                 f"{file} has no cost for {len(absent)} of {len(names)} columns: "
                 f"{join_first(map(repr, absent), at_most=40)}; write one for each (0 if it is free), or "
-                f"leave columns out: --drop {absent[0]}."
+                f"leave columns out: {setting('drop', absent[:1])}."
             )
 
     def for_features(self, names: Sequence[str]) -> FeatureCosts:

@@ -8,6 +8,7 @@ import gzip
 import lzma
 import os
 import re
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from budgetprune.costs import is_pandas, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.feature_names import default_name
+from budgetprune.workflow.tables.arguments import setting
 from budgetprune.workflow.tables.limits import MOST_COLUMNS
 
 if TYPE_CHECKING:
@@ -88,21 +90,34 @@ def open_table(
 
     Parameters
     ----------
-    table : path or pandas DataFrame
+    table : path, or DataFrame of pandas or polars
     name : what messages call a DataFrame
     as_text, max_columns : see `read_table`
     """
     if isinstance(table, str | os.PathLike):
         return read_table(table, as_text=as_text, max_columns=max_columns)
+    table = as_pandas(table)
     if not is_pandas(table, "DataFrame"):
         raise InvalidInputError(
-            f"{name} must be the path of a file or a pandas DataFrame, not {type(table).__name__}."
+            f"{name} must be the path of a file or a DataFrame of pandas or polars, not {_full_type(table)}."
         )
     try:
         frame = _normalised(table.copy(deep=False))
     except InvalidInputError as error:
         raise InvalidInputError(f"{name} cannot be read: {error}.") from error
     return Table(name, frame, "frame")
+
+
+def as_pandas(table: Any) -> Any:
+    """Return a polars DataFrame as one of pandas; anything else stays as it is."""
+    polars = sys.modules.get("polars")
+    return table.to_pandas() if polars is not None and isinstance(table, polars.DataFrame) else table
+
+
+def _full_type(value: Any) -> str:
+    """Return the type of a value with its package: ``polars.LazyFrame``."""
+    package = type(value).__module__.partition(".")[0]
+    return type(value).__name__ if package == "builtins" else f"{package}.{type(value).__name__}"
 
 
 def table_name(table: Any, name: str = "the table") -> str:
@@ -288,8 +303,8 @@ def _read_svmlight(path: Path, max_columns: int) -> pd.DataFrame:
         index = X.shape[1] - 1
         raise InvalidInputError(
             f"{_line_with_index(path, index)} has a feature with the index {index}, but at most "
-            f"{max_columns} columns are read; correct it, or allow more: --max-columns {index + 1} (in "
-            "Python: max_columns)"
+            f"{max_columns} columns are read; correct it, or allow more: "
+            f"{setting('max_columns', index + 1)}"
         )
     begins_at_one = X.shape[1] > 1 and not X[:, [0]].nnz
     numbers = range(int(begins_at_one), X.shape[1])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.workflow.tables.arguments import flag, setting
 from budgetprune.workflow.tables.columns import (
     MOST_NUMBERS_OF_TEXT,
     as_categories,
@@ -48,7 +49,9 @@ def target_name(table: Table, name: str | None) -> str:
         return name
     if table.kind == "svmlight":
         return LABEL
-    raise InvalidInputError(f"say which column of {table.file} is predicted: --target COLUMN.")
+    raise InvalidInputError(
+        f"say which column of {table.file} is predicted: target='COLUMN' ({flag('target')} COLUMN)."
+    )
 
 
 def check_target(table: Table, name: str) -> None:
@@ -88,10 +91,10 @@ def read_target(table: Table, name: str, task: Task | None = None) -> Target:
     _refuse_missing(table, name)
     check_varied(table, name)
     if task == "regression" or (task is None and _is_quantity(table, name)):
-        advice = "" if task else ", or say --task classification if these are names of classes"
+        advice = "" if task else f", or say {setting('task', 'classification')} if these are names of classes"
         return Target(name, "regression", finite_numbers(table, name, advice).to_numpy())
     if task is None:
-        refuse_decimal_commas(table, name, "say --task classification")
+        refuse_decimal_commas(table, name, f"say {setting('task', 'classification')}")
     return Target(name, "classification", _classes(table, name))
 
 
@@ -123,7 +126,7 @@ def _classes(table: Table, name: str) -> NDArray[Any]:
     if n_classes > n_rows / 2:
         raise InvalidInputError(
             f"the target {name!r} has {n_classes} different values in {n_rows} rows, too many classes or "
-            "too few rows; name another column, or say --task regression if they are numbers."
+            f"too few rows; name another column, or say {setting('task', 'regression')} if they are numbers."
         )
     kinds = labels.cat.categories.to_numpy()
     if kinds.dtype.kind not in "biu":
