@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 help: ## list the targets (default)
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /|/' | awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
-.PHONY: help docs demo test test-portable test-browser fuzz fuzz-service check bench bench-service bench-tool bench-large compare format clean
+.PHONY: help docs demo test test-portable test-browser fuzz fuzz-service check bench bench-cold bench-service bench-tool bench-large compare format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -72,6 +72,9 @@ docs: $(VENV)/installed-docs ## build the documentation site into output/site
 
 bench: $(VENV)/installed-bench ## speed and memory, as ratios measured in one run
 	$(BIN)/python -m benchmarks
+
+bench-cold: $(VENV)/installed-bench ## first calls in a fresh environment: processor time, memory, size
+	$(BIN)/python -m benchmarks.cold
 
 bench-service: $(VENV)/installed-bench ## speed of the HTTP service
 	$(BIN)/python -m benchmarks.service

@@ -1,0 +1,39 @@
+"""The benchmark of the cold start runs in this environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import cold
+from benchmarks.measure import BenchmarkError
+
+
+def test_a_command_that_fails_is_an_error():
+    assert cold.processor_seconds([sys.executable, "-c", "pass"], os.environ) >= 0
+    with pytest.raises(BenchmarkError, match="no_such_module"):
+        cold.processor_seconds([sys.executable, "-c", "import no_such_module"], os.environ)
+
+
+def test_size_leaves_out_what_is_shared(tmp_path):
+    site = tmp_path / "lib" / "python3.11" / "site-packages"
+    for name in ("mine", "numpy", "scipy.libs"):
+        (site / name).mkdir(parents=True)
+        (site / name / "file").write_bytes(b"0" * 2_000_000)
+    assert cold.installed_size(tmp_path / "bin" / "python") == pytest.approx(2.0)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_the_service_starts_and_has_memory():
+    ready, memory = cold.serve(Path(sys.executable), os.environ)
+    assert ready > 0
+    assert 20 < memory < 5000
+
+
+def test_a_service_that_does_not_start_is_an_error():
+    lines = iter(["starting", ""])
+    with pytest.raises(BenchmarkError, match="did not start"):
+        cold.wait_for(lambda line: "http://" in line, lambda: next(lines))
