@@ -157,7 +157,6 @@ def test_every_part_is_done_once(n_parts):
     done = []
     in_threads(done.append, range(n_parts))
     assert sorted(done) == list(range(n_parts))
-    assert done[0] == 0, "the first one compiles"
 
 
 def test_an_error_ends_the_work():

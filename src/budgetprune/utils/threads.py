@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -58,7 +60,32 @@ def in_threads(work: Callable[[Item], None], parts: Sequence[Item]) -> None:
     OpenMP, take no processor time while they wait, and none is left behind for a fork to copy. An
     interruption or an error skips the parts that have not started.
     """
-    map_in_threads(work, parts, kernel_thread_count())
+    n_threads = min(kernel_thread_count(), len(parts))
+    if n_threads <= 1:
+        for part in parts:
+            work(part)
+        return
+    remaining, lock = iter(parts), Lock()
+
+    def work_on() -> None:
+        while True:
+            with lock:
+                part = next(remaining, None)
+            if part is None:
+                return
+            try:
+                work(part)
+            except BaseException:
+                with lock:
+                    deque(remaining, maxlen=0)  # the other threads end after the part that they work on
+                raise
+
+    # The calling thread works too: it has a core already, and one thread less must be started.
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+        others = [pool.submit(work_on) for _ in range(n_threads - 1)]
+        work_on()
+    for each in others:
+        each.result()
 
 
 def map_in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
