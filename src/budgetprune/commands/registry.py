@@ -99,8 +99,7 @@ def load_plugins() -> None:
         with _failure_reported("extension", entry):
             entry.load()
     for entry in entry_points(group=ENTRY_POINTS):
-        loaded = _PLUGINS.get(entry.name) == entry.value
-        if not loaded:
+        if _PLUGINS.get(entry.name) != entry.value:
             with _failure_reported("command", entry):
                 register_command(entry.load(), name=entry.name)
                 _PLUGINS[entry.name] = entry.value

@@ -96,7 +96,7 @@ def title(summary: SummaryBase) -> str:
 
 
 def capitalised(text: str) -> str:
-    """Return a text with a capital first letter."""
+    """Return a string with a capital first letter."""
     return text[0].upper() + text[1:]
 
 
