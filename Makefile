@@ -22,9 +22,9 @@ demo: $(VENV)/installed-demo ## fit a staged model on data that comes with sciki
 
 # Two test processes share the cores, so threads that have nothing to do must not spin.
 test: export OMP_WAIT_POLICY = passive
-test: $(VENV)/installed-test ## run all tests, then the small ones again with the JIT off
+test: $(VENV)/installed-test ## run all tests, then the small ones again with uncompiled kernels
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m nojit
+	BUDGETPRUNE_UNCOMPILED=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m uncompiled
 
 # As other machines would run them: instruction sets, threads, load, order, oldest and newest dependencies.
 # Takes about an hour; ONLY="sse oldest" runs some of it.

@@ -6,13 +6,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.uncompiled import run_uncompiled
+
+run_uncompiled()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Skip files without a test for the pass with the JIT off: importing them takes longer than that pass."""
-    if config.getoption("markexpr") != "nojit" or collection_path.suffix != ".py":
+    """Skip files without a test for the uncompiled pass: importing them takes longer than that pass."""
+    if config.getoption("markexpr") != "uncompiled" or collection_path.suffix != ".py":
         return None
-    return True if "mark.nojit" not in collection_path.read_text(encoding="utf-8") else None
+    return True if "mark.uncompiled" not in collection_path.read_text(encoding="utf-8") else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

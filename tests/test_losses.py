@@ -7,7 +7,7 @@ from budgetprune.losses import find_loss
 
 from .boosters import LOSSES, draw_targets
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 @pytest.mark.parametrize("loss", LOSSES)

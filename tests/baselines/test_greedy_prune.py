@@ -74,7 +74,7 @@ def check_steps(
     assert np.array_equal(curve.keep(len(curve) - 1), keep)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @examples(60)
 @given(generators, kinds_of_costs, st.booleans(), st.sampled_from(["in-bag", "held-out"]), st.booleans())
 def test_each_step_is_the_best_one(rng, kind, is_fitted, error, is_weighted):

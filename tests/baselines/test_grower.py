@@ -17,7 +17,7 @@ from budgetprune.costs import FeatureCosts
 
 from .grown_oracles import CLOSE, candidates, impurity_after, rows_of_nodes, squared_after
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 MEASURES = {"entropy": ENTROPY, "pairs": PAIRS}
 

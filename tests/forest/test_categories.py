@@ -8,7 +8,7 @@ import pytest
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest.rows import as_rows
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 COLORS, SIZES = ("red", "green", "blue"), (10, 20, 30)
 AMOUNT = [0.5, 1.5, 2.5, 3.5]

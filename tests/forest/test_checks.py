@@ -11,7 +11,7 @@ from budgetprune.losses import LOSSES, find_loss
 
 from .test_forest import by_hand
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 NAN = np.nan
 # tree 0 is 0 -> (1 -> (2, 3), 4) if left subtrees end where right ones begin

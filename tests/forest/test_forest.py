@@ -6,14 +6,12 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy.special import expit, softmax
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest
-from budgetprune.forest.routing import goes_left
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def bitset(categories, n_words):
@@ -201,16 +199,3 @@ def test_arrays_of_the_caller_stay_writable():
 def test_arrays_that_do_not_fit_are_refused(change, message):
     with pytest.raises(InvalidInputError, match=message):
         by_hand(**change)
-
-
-def test_goes_left_serves_kernels_of_other_modules():
-    @njit
-    def sides(x, n, threshold, missing_left, category_set, category_start, category_bits):
-        return [
-            goes_left(x, h, threshold, missing_left, category_set, category_start, category_bits, False)
-            for h in range(n)
-        ]
-
-    f = by_hand()
-    arrays = f.threshold, f.missing_left, f.category_set, f.category_start, f.category_bits
-    assert [bool(side) for side in sides(0.0, 6, *arrays)] == [False, False, True, False, False, True]

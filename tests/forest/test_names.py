@@ -6,7 +6,7 @@ import pytest
 
 from budgetprune.forest.names import are_stored_names, original_names
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def test_names_match_as_given_or_as_a_library_stores_them():

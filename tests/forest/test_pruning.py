@@ -25,7 +25,7 @@ def count_reached(forest, keep, h):
     return 1 + count_reached(forest, keep, forest.left[h]) + count_reached(forest, keep, forest.right[h])
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", ["random forest, missing", "regression bag", "tree, missing, best first"])
 def test_rows_stop_where_the_recursion_stops(get_case, prune_randomly, name, seed):
@@ -87,7 +87,7 @@ def test_pruning_twice_is_pruning_once(case, prune_randomly):
     assert np.array_equal(step_by_step.feature, at_once.feature)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_masks_that_are_no_pruning_are_refused(get_case):
     forest: Forest = get_case("tree").forest
     keep = forest.is_split.copy()

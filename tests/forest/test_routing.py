@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from budgetprune.forest import routing as _routing
+from budgetprune.forest.packed import ZERO
 from budgetprune.forest.routing import chunk_bounds
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def slow_leaf(forest, row, h):
     while forest.feature[h] >= 0:
         x, s = row[forest.feature[h]], forest.category_set[h]
-        is_zero = forest.missing == "nan-or-zero" and s < 0 and abs(x) <= _routing.ZERO
+        is_zero = forest.missing == "nan-or-zero" and s < 0 and abs(x) <= ZERO
         if np.isnan(x) or is_zero:
             left = forest.missing_left[h]
         elif s >= 0:

@@ -9,7 +9,7 @@ from scipy import sparse
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest.rows import as_rows
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 @pytest.fixture

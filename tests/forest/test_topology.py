@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from budgetprune import InvalidInputError
-from budgetprune.forest.topology import in_preorder, links_in_preorder, mean_of_leaves, sum_of_leaves
+from budgetprune.forest.topology import in_preorder, links_in_preorder
+from budgetprune.forest.topology_kernels import mean_of_leaves, sum_of_leaves
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def leaves_below(right, h):
@@ -76,7 +77,7 @@ def links(*trees: list[tuple[int, int]]) -> tuple[np.ndarray, ...]:
 LEAF = (-1, -1)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize(
     ("trees", "words"),
     [
@@ -97,7 +98,7 @@ def test_links_that_make_no_trees(trees, words):
         in_preorder(*links(*trees))
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_links_in_any_order_are_fine():
     order, parent, left, right = in_preorder(*links([(3, 1), (2, 4), LEAF, LEAF, LEAF], [LEAF]))
     assert order.tolist() == [0, 3, 1, 2, 4, 5]

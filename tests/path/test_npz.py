@@ -15,7 +15,7 @@ from ..golden.write import FOLDER, with_path
 from ..persistence.archives import little_memory, rewrite, write_zeros
 from .npz_files import as_bytes, change_arrays, read_header, write_npz
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 GOLDEN = FOLDER / "path-2.npz"
 

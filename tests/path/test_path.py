@@ -11,7 +11,7 @@ from budgetprune.path import breakpoints
 
 from .problems import build_problem, nested
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def test_points_of_a_complete_path(problem, path):

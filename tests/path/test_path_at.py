@@ -9,7 +9,7 @@ from budgetprune import BudgetWarning, InvalidInputError, PruningPath
 
 from .problems import nested
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def test_at_lam_between_breakpoints(path):

@@ -9,7 +9,7 @@ from budgetprune import InvalidInputError, PruningPath
 
 from ..persistence.parts import Parts
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from ..boosters import boosted
 from ..golden.write import FOLDER, with_path
 from .problems import COSTS, build_problem, nested
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from .conftest import ROW
 from .counters import Counter, places, run
 from .forests import stumps
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def assert_holds(decision: Decision, predictor: BudgetPredictor, row: np.ndarray) -> None:

@@ -35,7 +35,7 @@ def assert_bounded(decision: Decision, final: np.ndarray) -> None:
     assert np.all(final.max(axis=0) <= decision.upper)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @examples(150)
 @given(case=cases(n_rows=1), data=st.data())
 def test_every_prefix_in_any_order(case, data):
@@ -68,7 +68,7 @@ def test_every_prefix_in_any_order(case, data):
     np.testing.assert_array_equal(lower, finals(predictor, case.rows[:1])[0])
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @examples(80)
 @given(case=cases(TWO_CLASSES, n_rows=1), data=st.data())
 def test_what_is_decided_is_decided_with_a_threshold_too(case, data):
@@ -87,7 +87,7 @@ def test_what_is_decided_is_decided_with_a_threshold_too(case, data):
         assert set(predictor.predict(rows).tolist()) == {decision.label}
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @examples(60)
 @given(case=cases(REGRESSIONS, n_rows=2), tolerance=st.sampled_from([0.0, 0.1, 0.5, 2.0, np.inf]))
 def test_targets_are_known_to_the_tolerance(case, tolerance):
@@ -104,7 +104,7 @@ def test_targets_are_known_to_the_tolerance(case, tolerance):
         assert not simulation.cost.any()
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @examples(60)
 @given(case=cases(CLASSIFIERS, n_rows=2), slack=st.sampled_from([0.1, 0.3, 0.49]))
 def test_slack_is_honest(case, slack):

@@ -14,7 +14,7 @@ from ..solvers.strategies import examples
 from . import oracles
 from .forests import PRICED, REGRESSIONS, TWO_CLASSES, Case, cases, spoken, stumps
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 DATA = st.data()
 

@@ -18,7 +18,7 @@ from . import oracles
 from .conftest import ROW
 from .forests import PRICED, LookedUp, by_source, cases, stumps
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def repeated_steps(predictor: BudgetPredictor, row: Mapping[str, Any], **settings: Any) -> Decision:

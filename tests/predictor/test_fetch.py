@@ -13,7 +13,7 @@ from . import oracles
 from .conftest import ROW
 from .forests import LookedUp, by_source, stumps
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def returning(clinic: BudgetPredictor, source: str, wrong: Any):

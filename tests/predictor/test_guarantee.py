@@ -42,14 +42,14 @@ def assert_guaranteed(case: Case, **settings) -> None:
         )
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @examples(400)
 @given(case=cases(), order=st.sampled_from(ORDERS), ahead=st.sampled_from([0, 1, 2, 6]))
 def test_the_label_is_the_plain_one(case, order, ahead):
     assert_guaranteed(case, order=order, look_ahead=ahead)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @examples(150)
 @given(case=cases(TWO_CLASSES), data=st.data())
 def test_the_label_is_the_plain_one_with_a_threshold(case, data):
@@ -60,7 +60,7 @@ def test_the_label_is_the_plain_one_with_a_threshold(case, data):
     assert_guaranteed(case, threshold=data.draw(st.sampled_from(THRESHOLDS + exact + near)))
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind(kind):
     """All kinds in turn, so that none depends on what hypothesis happens to draw."""
@@ -157,7 +157,7 @@ def test_forests_whose_leaves_were_refitted(n_classes):
     assert_guaranteed_on(forest, X)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("answers", [(2.0, 0.0, 1.0), (1.0, 0.0, 1.0), (0.5, 0.0, 1.0)])
 def test_a_leader_who_may_be_caught_up_with(answers):
     """The last class has its score for certain; the first may reach it, and wins ties as it comes first."""

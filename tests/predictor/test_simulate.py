@@ -19,7 +19,7 @@ from .conftest import NAMES, ROW
 from .forests import LookedUp, cases, random_bundles, random_forest, random_rows, stumps
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @examples(80)
 @given(case=cases(n_rows=3), data=st.data())
 def test_sources_that_are_there_from_the_start(case, data):

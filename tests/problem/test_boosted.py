@@ -11,7 +11,7 @@ from budgetprune import FeatureCosts, InvalidInputError, PruningProblem
 
 from ..boosters import KINDS, boosted, gains_by_definition, with_other_answers
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 COSTS = FeatureCosts([2, 1, 3, 0.5])
 

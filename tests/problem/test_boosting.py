@@ -11,7 +11,7 @@ from budgetprune.problem.boosting import recompute
 
 from ..boosters import KINDS, boosted, with_other_answers
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 @pytest.mark.parametrize("kind", KINDS)

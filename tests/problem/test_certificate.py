@@ -11,7 +11,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem import PruningProblem
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 SHARED = FeatureCosts([1, 0.5, 2], groups={0: "group", 2: "group"}, group_costs={"group": 1.5})
 

@@ -8,7 +8,7 @@ import pytest
 from budgetprune.errors import InvalidInputError
 from budgetprune.problem import PruningProblem
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def weights(case, **entries):

@@ -5,7 +5,7 @@ import pytest
 
 from budgetprune.problem import PruningProblem
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 BOOTSTRAPPED = [
     "forest",

@@ -11,7 +11,7 @@ from budgetprune.problem.rows import route
 
 from ..boosters import KINDS, LOSSES, boosted, gains_by_definition, with_other_answers
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def measure(forest, X, y, weight):

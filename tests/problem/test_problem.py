@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from budgetprune.forest import Forest
 from budgetprune.problem import PruningProblem
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 NONE, ROOT, BOTH = ([False] * 5, [True] + [False] * 4, [True, False, True, False, False])
 

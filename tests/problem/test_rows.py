@@ -8,7 +8,7 @@ import pytest
 from budgetprune.problem import PruningProblem
 from budgetprune.problem.rows import route
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def rows_of(problem, h):

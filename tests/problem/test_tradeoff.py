@@ -7,7 +7,7 @@ from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError, SolverError
 from budgetprune.problem import PruningProblem
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 SHARED = FeatureCosts([1, 0, 2, 0.5], groups={0: "lab", 1: "lab"}, group_costs={"lab": 1.5})
 

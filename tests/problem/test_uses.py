@@ -6,7 +6,7 @@ import pytest
 from budgetprune.costs import FeatureCosts
 from budgetprune.problem import PruningProblem
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 COSTS = {
     "one per feature": None,

@@ -24,7 +24,7 @@ def multiply_by(A):
     return multiply
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("shape", [(1, 1), (12, 1), (4, 3)])
 def test_solves(shape):
     A = matrix(math.prod(shape))
@@ -33,7 +33,7 @@ def test_solves(shape):
     assert x.ravel() == pytest.approx(np.linalg.solve(A, right.ravel()), rel=1e-6, abs=1e-8)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("accuracy", [0.5, 0.1, 1e-3])
 def test_residual_is_as_small_as_asked(accuracy):
     A, right = matrix(30), np.random.default_rng(2).normal(size=(30, 1))
@@ -42,7 +42,7 @@ def test_residual_is_as_small_as_asked(accuracy):
     assert (x * right).sum() > 0, "downhill"
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_flat_directions_are_left_alone():
     """Of a singular matrix, the part that can be solved is; where all is flat, it points downhill."""
     A = np.diag([2.0, 5.0, 0.0])
@@ -53,7 +53,7 @@ def test_flat_directions_are_left_alone():
     assert np.array_equal(steepest, right / 2)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("noise", [0.0, 1e-16, 1e-12])
 def test_singular_matrices_give_finite_downhill_answers(seed, noise):
@@ -79,7 +79,7 @@ def test_singular_matrices_give_finite_downhill_answers(seed, noise):
     assert reached >= best * (1 - 1e-6)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("n", [0, 1, 7, CHUNK, 2 * CHUNK + 1])
 def test_inner_products(n):
     a, b = np.random.default_rng(3).normal(size=(2, n))

@@ -40,7 +40,7 @@ def twin(small, ridge):
     return Twin(small.leaves, small.forest.loss, small.sample.target, small.sample.weight, ridge)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("ridge", [0.3, 5.0, 100.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_finds_what_another_optimiser_finds(kind, ridge):
@@ -53,7 +53,7 @@ def test_finds_what_another_optimiser_finds(kind, ridge):
     assert np.abs(best).max() > 1e-3, "nothing to find"
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_ridge_the_loss_is_least(kind):
     """Then many shifts are equally good; and leaves without rows have nothing to go by."""
@@ -66,7 +66,7 @@ def test_without_ridge_the_loss_is_least(kind):
     assert np.isfinite(value)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_leaves_without_rows_keep_their_values():
     small = small_boosted("logistic")
     one = small.sample.take(np.array([3]))
@@ -81,7 +81,7 @@ def test_leaves_without_rows_keep_their_values():
     assert not np.array_equal(found.value, leaves.value)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("kind", KINDS)
 def test_reported_gradient_is_the_gradient(kind):
     small, ridge = small_boosted(kind), 2.0
@@ -92,7 +92,7 @@ def test_reported_gradient_is_the_gradient(kind):
     assert 0 < found.gradient_norm <= 0.05
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_step_lowers_the_objective(kind):
     small, ridge = small_boosted(kind), 0.1
@@ -106,7 +106,7 @@ def test_each_step_lowers_the_objective(kind):
     assert (np.diff(values) <= 1e-12 * abs(values[0])).all()
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_warm_start_leads_to_the_same_answer_sooner(kind):
     small = small_boosted(kind)
@@ -118,7 +118,7 @@ def test_a_warm_start_leads_to_the_same_answer_sooner(kind):
     assert solve(small, 4.0, start=shift(small.leaves, other), tolerance=1e-6).n_steps == 0
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("bad", [1e4, np.nan])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_start_worse_than_the_old_values_is_left_out(loss, bad):
@@ -127,7 +127,7 @@ def test_a_start_worse_than_the_old_values_is_left_out(loss, bad):
     assert warm.value == pytest.approx(solve(small, 3.0).value, abs=1e-7)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("loss", LOSSES)
 def test_values_that_are_best_already_stay(loss):
     """What is left of the gradient is rounding, and that is no reason to go on."""
@@ -142,7 +142,7 @@ def test_values_that_are_best_already_stay(loss):
     assert again.value == pytest.approx(best.value, abs=1e-5)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("loss", LOSSES)
 def test_directions_without_curvature_are_survived(loss, seed):
@@ -164,7 +164,7 @@ def test_directions_without_curvature_are_survived(loss, seed):
     assert found.gradient_norm <= 1e-9
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_a_tolerance_below_rounding_ends_all_the_same():
     small = small_boosted("softmax")
     found = solve(small, 1.0, tolerance=0.0)
@@ -181,7 +181,7 @@ def far_away(loss, score):
     return replace(small, pruning=pruning, sample=sample, leaves=sample.leaves(pruning))
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("ridge", [0.0, 1e-3])
 @pytest.mark.parametrize(
     ("loss", "score"),
@@ -200,14 +200,14 @@ def test_scores_may_be_far_off(loss, score, ridge):
     assert after < before
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize(("loss", "score"), [("poisson", 800.0), ("gamma", -800.0), ("squared", 1e200)])
 def test_scores_beyond_numbers_are_refused(loss, score):
     with pytest.raises(InvalidInputError, match=f"{loss} loss .* too large to add up.*scores go"):
         solve(far_away(loss, score), 1.0)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_weights_and_ridge_share_a_unit(loss, scale):
@@ -216,7 +216,7 @@ def test_weights_and_ridge_share_a_unit(loss, scale):
     assert found.value == pytest.approx(solve(small, 3.0).value, abs=1e-7)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_a_mighty_ridge_keeps_the_values():
     small = small_boosted("softmax")
     found = solve(small, 1e15, tolerance=1e-3)
@@ -224,7 +224,7 @@ def test_a_mighty_ridge_keeps_the_values():
     assert found.value == pytest.approx(small.leaves.value, abs=1e-9)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_steps_can_run_out():
     found = solve(small_boosted("poisson"), 1e-3, tolerance=1e-10, max_steps=1)
     assert found.n_steps == 1

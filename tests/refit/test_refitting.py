@@ -24,7 +24,7 @@ from budgetprune.refit.refitting import CLIP, with_mean_1
 
 from .twins import pruned, random_pruning
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 N_ROWS = 80
 RNG = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from budgetprune.refit import Sample
 from ..boosters import KINDS, boosted
 from .twins import design, pruned, random_pruning
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 @pytest.mark.parametrize("probability", [0.0, 0.5, 0.8, 1.0])

@@ -57,7 +57,7 @@ def objective(small, ridge):
     return at
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("ridge", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_finds_what_another_optimiser_finds(seed, ridge):
@@ -84,7 +84,7 @@ def test_finds_what_another_optimiser_finds(seed, ridge):
     assert (found.value == 0).any(), "constraints do not bind"
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 @pytest.mark.parametrize("settings", [{}, {"n_classes": 2}, {"n_trees": 1}, {"class_weight": "balanced"}])
 def test_nothing_can_be_moved_from_class_to_class(settings, ridge):
@@ -98,7 +98,7 @@ def test_nothing_can_be_moved_from_class_to_class(settings, ridge):
     assert np.all((gradient - least <= 1e-7) | (found.value <= 1e-9))
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_reported_gradient_is_what_single_leaves_could_still_gain():
     small, ridge = small_forest(1), 0.3
     at, divisor = objective(small, ridge), small.forest.divisor
@@ -116,14 +116,14 @@ def test_reported_gradient_is_what_single_leaves_could_still_gain():
         assert found.gradient_norm == pytest.approx(norm(found.value) / norm(small.leaves.value))
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_each_sweep_lowers_the_objective():
     small = small_forest(2)
     values = [objective(small, 0.2)(solve(small, 0.2, max_steps=n).value)[0] for n in range(5)]
     assert (np.diff(values) < 0).all()
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_a_warm_start_leads_to_the_same_answer_sooner():
     small = small_forest(3)
     other = (solve(small, 4.0).value - small.leaves.value) / small.forest.divisor
@@ -135,7 +135,7 @@ def test_a_warm_start_leads_to_the_same_answer_sooner():
     assert again.value.min() >= 0
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
 def test_leaves_without_rows_keep_their_values(ridge):
     small = small_forest(4)
@@ -149,7 +149,7 @@ def test_leaves_without_rows_keep_their_values(ridge):
     assert np.abs(found.value - few.leaves.value).max() > 0.01
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("ridge", [0.0, 2.0])
 def test_a_single_class_is_certain(ridge):
     X = np.random.default_rng(0).normal(size=(20, 2))
@@ -161,7 +161,7 @@ def test_a_single_class_is_certain(ridge):
     assert (found.gradient_norm, found.n_steps) == (0, 0)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_values_that_are_best_already_stay():
     small = small_forest(6)
     value = small.forest.value.copy()
@@ -194,7 +194,7 @@ def check_nearest(nearest, point):
     assert np.all(point[nearest == 0] <= level + 1e-12)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.floats(-50, 50) | st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=6))
 def test_projection_is_the_nearest_point(entries):
@@ -206,14 +206,14 @@ def test_projection_is_the_nearest_point(entries):
     check_nearest(nearest, point)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_projection_of_huge_entries_ends():
     point = np.array([1e300, -1e300, 1e300, 5.0])
     project(point)
     assert np.array_equal(point, [0.5, 0, 0.5, 0])
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_by_leaf_are_a_stable_sort(seed):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ import pytest
 
 from budgetprune.report.numbers import amount, joined, nice, pluralize, share, trimmed_amount
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def write(value, space: str, *, is_ascii: bool) -> bytes:
     return f"{space}{text}{space}".encode()
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @SETTINGS
 @given(VALUES, SPACES, st.booleans())
 def test_sizes(value, space, is_ascii):

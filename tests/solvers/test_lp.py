@@ -23,7 +23,7 @@ def problem():
     return PruningProblem(Forest.from_model(model), X[400:500], y[400:500], error="held-out")
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("draw", [random_case, boosted_case])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_best_of_all_prunings(draw, seed):
@@ -59,7 +59,7 @@ def test_gap_is_zero_on_a_real_forest(problem):
         assert abs(problem.certify(_lp.solve(problem, lam)).gap) <= 1e-9
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("seed", SEEDS)
 def test_objective_of_the_program_is_that_of_the_problem(seed):
     """Every pruning, written as z and w, is feasible; its cost is its objective, less a constant."""

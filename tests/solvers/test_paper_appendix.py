@@ -22,7 +22,7 @@ from budgetprune.solvers import lp as _lp
 
 from .oracles import enumerate_prunings
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 EXAMPLE = np.array([[1.0, 0.5, 0.0]])
 LAM = 0.05

@@ -50,7 +50,7 @@ def optimum(problem):
 # --- What is promised ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("draw", [random_case, boosted_case])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_bound_best_objective_in_this_order(draw, seed):
@@ -64,7 +64,7 @@ def test_bound_best_objective_in_this_order(draw, seed):
         assert np.all(pruning.report.bound <= best + ROUNDING)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.usefixtures("one_thread")
 @given(cases, st.floats(0, 1.2))
 @examples(60)
@@ -76,7 +76,7 @@ def test_what_it_reports_is_what_it_returns(case, share):
     assert report.bound[-1] == pytest.approx(certificate.bound, abs=1e-12 * problem.scale)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_a_split_that_loses_all_that_is_gained_below_it_is_not_taken_along():
     """It would pay for nothing, and what it pays must not be forgotten."""
     # 0 (gain -3) -> 1 (gain 3), both of feature 0; then 5 (gain 3.5) and 8 (gain 0.5), that share feature 1
@@ -224,7 +224,7 @@ def prune_trees(forest, error, charge, temperature):
     return kernels.prune_trees(forest.tree_start, forest.parent, forest.right, error, charge, temperature)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("seed", range(5))
 def test_trees_prune_themselves_as_the_recursion_says(seed):
     case = random_case(seed)
@@ -250,7 +250,7 @@ def steps_at(h, forest):
     return np.outer([-1e-6, 1e-6], np.arange(forest.n_nodes) == h)
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("seed", range(5))
 def test_shares_add_up_to_prices(seed):
     problem = random_case(seed).problem

@@ -12,7 +12,7 @@ from budgetprune import FeatureCosts, PruningProblem
 from .oracles import Case
 from .strategies import build_forest, cases, drawn_cases, examples
 
-pytestmark = [pytest.mark.nojit, pytest.mark.usefixtures("one_thread")]
+pytestmark = [pytest.mark.uncompiled, pytest.mark.usefixtures("one_thread")]
 
 
 # --- The path as a function of lambda -----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from budgetprune.utils import files
 from budgetprune.utils.files import check_writable, is_standard_output, written_atomically
 
 pytestmark = [
-    pytest.mark.nojit,
+    pytest.mark.uncompiled,
     pytest.mark.skipif(sys.platform == "win32", reason="files of POSIX"),
 ]
 

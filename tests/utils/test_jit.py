@@ -71,7 +71,7 @@ def test_the_package_works_without_any_cache_folder(tmp_path, nowhere):
     without_cache_folders(copy)
     code = (
         "import budgetprune, numpy as np\n"
-        "from budgetprune.forest.topology import depths\n"
+        "from budgetprune.forest.topology_kernels import depths\n"
         "print(budgetprune.__file__)\n"
         "print(depths(np.array([-1, 0, 0], dtype=np.int32)).tolist())\n"
         "print(depths.stats.cache_path)\n"
@@ -143,7 +143,7 @@ def test_kernels_run_uncompiled(tmp_path):
     assert child(code, cwd=tmp_path, NUMBA_DISABLE_JIT="1") == "function 4\n"
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_all_kernels_are_declared_with_our_decorator():
     compilers = {"jit", "njit", "prange", "vectorize", "guvectorize", "stencil", "cfunc", "generated_jit"}
     found = []

@@ -16,7 +16,9 @@ from .labels import label_cut as label_cut
 from .labels import tie_margin as tie_margin
 from .names import are_stored_names as are_stored_names
 from .names import original_names as original_names
-from .packed import PackedTrees as PackedTrees
+from .numba_routing import PackedTrees as PackedTrees
+from .numba_routing import goes_left as goes_left
+from .numba_routing import numba_pack as numba_pack
 from .pruning import check_keep as check_keep
 from .registry import (
     ADAPTERS as ADAPTERS,
@@ -33,7 +35,6 @@ from .registry import (
 from .registry import (
     register_adapter as register_adapter,
 )
-from .routing import goes_left as goes_left
 from .routing import sum_values as sum_values
 from .rows import as_rows as as_rows
 from .schema import (
@@ -69,9 +70,9 @@ from .section import (
 from .topology import (
     links_in_preorder as links_in_preorder,
 )
-from .topology import (
+from .topology_kernels import (
     mean_of_leaves as mean_of_leaves,
 )
-from .topology import (
+from .topology_kernels import (
     sum_of_leaves as sum_of_leaves,
 )

@@ -24,8 +24,8 @@ from budgetprune.forest.schema import (
     RANGES,
     TWO_DIMENSIONAL,
 )
+from budgetprune.forest.topology_kernels import first_misplaced
 from budgetprune.losses import LOSSES, find_loss
-from budgetprune.utils.jit import njit
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
@@ -116,44 +116,6 @@ def _check_trees(forest: Forest) -> None:
     _require_nodes(forest, ~(is_nan & by_threshold), "threshold must not be NaN at splits")
     _require_nodes(forest, is_nan | by_threshold, "threshold must be NaN at leaves and splits by category")
     _require(bool(forest.origin_node.min() >= 0), "origin_node must not be negative")
-
-
-@njit(cache=True)
-def first_misplaced(
-    tree_start: NDArray[np.int64],
-    parent: NDArray[np.int32],
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    feature: NDArray[np.int32],
-) -> tuple[int, int]:
-    """Find a node that violates pre-order, and an error code; code 0 if there is none.
-
-    In reverse order, both subtrees of a split are known before the split: the left one begins after it, the
-    right one where the left one ends. `tree_start` must increase from 0 to the number of nodes; nothing else
-    is assumed, so only entries within these arrays are read.
-    """
-    n_nodes = feature.size
-    end = np.empty(n_nodes, dtype=np.int64)  # the subtree of h is h, ..., end[h] - 1
-    for h in range(n_nodes - 1, -1, -1):
-        if feature[h] < 0:
-            if left[h] != -1 or right[h] != -1:
-                return h, 1
-            end[h] = h + 1
-            continue
-        if left[h] != h + 1:
-            return h, 2
-        if h + 1 == n_nodes or end[h + 1] == n_nodes or right[h] != end[h + 1]:
-            return h, 3
-        if parent[h + 1] != h or parent[right[h]] != h:
-            return h, 4
-        end[h] = end[right[h]]
-    for t in range(tree_start.size - 1):
-        root = tree_start[t]
-        if parent[root] != -1:
-            return root, 4
-        if end[root] != tree_start[t + 1]:
-            return root, 5
-    return -1, 0
 
 
 def _check_categories(forest: Forest) -> None:

@@ -19,7 +19,7 @@ from budgetprune.forest.pruning import prune_forest
 from budgetprune.forest.routing import find_leaves, sum_values
 from budgetprune.forest.rows import as_rows
 from budgetprune.forest.schema import ARRAYS
-from budgetprune.forest.topology import depths
+from budgetprune.forest.topology_kernels import depths
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.feature_names import default_names
 

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.forest.kernels import Trees32, Trees64
 from budgetprune.utils.arrays import frozen
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
 
 
-class PackedTrees(NamedTuple):
-    """Input of the routing kernels; `packed_nodes` describes `node`."""
+# LightGBM's threshold (float32) for zero where zeros mean "missing"; specific to LightGBM.
+ZERO = float(np.float32(1e-35))
 
-    node: NDArray[np.void]
-    tree_start: NDArray[np.int64]
-    threshold: NDArray[np.float64]
-    missing_left: NDArray[np.bool_]
-    category_set: NDArray[np.int32]
-    category_start: NDArray[np.int64]
-    category_bits: NDArray[np.uint32]
-    zero_is_missing: bool
+PackedTrees: TypeAlias = Trees32 | Trees64
 
 
 def pack(forest: Forest) -> PackedTrees:
     """Pack the trees for fast routing."""
-    return PackedTrees(
+    trees = Trees32 if forest.input_dtype == np.float32 else Trees64
+    return trees(
         packed_nodes(forest),
         forest.tree_start,
         forest.threshold,
@@ -36,7 +31,7 @@ def pack(forest: Forest) -> PackedTrees:
         forest.category_set,
         forest.category_start,
         forest.category_bits,
-        forest.missing == "nan-or-zero",
+        ZERO if forest.missing == "nan-or-zero" else -1.0,
     )
 
 

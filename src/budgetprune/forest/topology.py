@@ -1,4 +1,4 @@
-"""Kernels on the shape of trees: parents, children, depths."""
+"""Nodes in pre-order, and the links between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest.damage import check_model, check_nodes
-from budgetprune.utils.jit import njit
+from budgetprune.forest.topology_kernels import link, preorder
 
 
 def in_preorder(
@@ -74,32 +74,6 @@ def _check_parents(tree_start: NDArray[np.int64], left: NDArray[np.int64], right
     check_nodes(tree_start, n_parents == expected, "is the child of {} splits, not of one", n_parents)
 
 
-@njit(cache=True)
-def preorder(
-    tree_start: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """List the nodes reachable from the roots: a node, then its left subtree, then its right one.
-
-    No node may be the child of two splits, and no root the child of any.
-    """
-    order = np.empty(left.size, dtype=np.int64)
-    waiting = np.empty(left.size, dtype=np.int64)
-    n_done = 0
-    for t in range(tree_start.size - 1):
-        waiting[0] = tree_start[t]
-        n_waiting = 1
-        while n_waiting > 0:
-            n_waiting -= 1
-            h = waiting[n_waiting]
-            order[n_done] = h
-            n_done += 1
-            if left[h] >= 0:
-                waiting[n_waiting] = right[h]
-                waiting[n_waiting + 1] = left[h]
-                n_waiting += 2
-    return order[:n_done]
-
-
 def links_in_preorder(
     tree_start: NDArray[np.int64], is_split: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
@@ -121,83 +95,3 @@ def links_in_preorder(
         if link(tree_start, is_split, parent, left, right):
             return parent, left, right
     raise InvalidInputError("these arrays are not a forest: their nodes make no trees in pre-order.")
-
-
-@njit(cache=True)
-def link(
-    tree_start: NDArray[np.int64],
-    is_split: NDArray[np.bool_],
-    parent: NDArray[np.int32],
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-) -> bool:
-    """Fill in parents and children; return False if a tree has too many or too few nodes."""
-    waiting = np.empty(is_split.size, dtype=np.int32)  # splits without a right child
-    for t in range(tree_start.size - 1):
-        n_waiting = 0
-        for h in range(tree_start[t], tree_start[t + 1]):
-            if h > tree_start[t]:
-                if n_waiting == 0:
-                    return False
-                above = waiting[n_waiting - 1]
-                parent[h] = above
-                if left[above] < 0:
-                    left[above] = h
-                else:
-                    right[above] = h
-                    n_waiting -= 1
-            if is_split[h]:
-                waiting[n_waiting] = h
-                n_waiting += 1
-        if n_waiting > 0:
-            return False
-    return True
-
-
-@njit(cache=True)
-def depths(parent: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Count the splits above each node; parents must come before their children."""
-    depth = np.zeros(parent.size, dtype=np.int32)
-    for h in range(parent.size):
-        if parent[h] >= 0:
-            depth[h] = depth[parent[h]] + 1
-    return depth
-
-
-@njit(cache=True)
-def mean_of_leaves(
-    right: NDArray[np.int32], value: NDArray[np.float64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Set inner nodes to the mean of the leaves below them, for libraries that store no comparable value.
-
-    Parameters
-    ----------
-    right : right child of each node of trees in pre-order, -1 at leaves
-    value : of shape (n_nodes, n_values); only the leaves' entries are read
-    weight : of each node; only the leaves' entries are read
-
-    Returns
-    -------
-    A copy of `value` with weighted means at inner nodes, plain means of both children where no leaf below
-    has any weight.
-    """
-    mean = value.copy()
-    below = weight.astype(np.float64)
-    for h in range(right.size - 1, -1, -1):  # children come after their parents
-        if right[h] >= 0:
-            a, b = h + 1, right[h]
-            below[h] = below[a] + below[b]
-            share = below[a] / below[h] if below[h] > 0.0 else 0.5
-            for k in range(value.shape[1]):
-                mean[h, k] = share * mean[a, k] + (1.0 - share) * mean[b, k]
-    return mean
-
-
-@njit(cache=True)
-def sum_of_leaves(right: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum the leaves below every node of trees in pre-order; leaves keep their own value."""
-    total = amount.copy()
-    for h in range(right.size - 1, -1, -1):
-        if right[h] >= 0:
-            total[h] = total[h + 1] + total[right[h]]
-    return total

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
-from budgetprune.forest import Forest
+from budgetprune.forest import Forest, numba_pack
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.jit import njit
 
@@ -77,7 +77,7 @@ def trees_of(
         whole_base = np.pad(whole_base, ((0, 0), (0, fill)), constant_values=NEVER)
     # Writable arrays would need another compilation of the kernels.
     direction = frozen(direction.copy())
-    return BoundedTrees(*forest._packed, _share_left(forest), bounds, direction, whole_base, scale)
+    return BoundedTrees(*numba_pack(forest), _share_left(forest), bounds, direction, whole_base, scale)
 
 
 def _widened(bounds: NDArray[np.int32], n_columns: int) -> NDArray[np.int32]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest import Forest, PackedTrees, goes_left
+from budgetprune.forest import Forest, PackedTrees, goes_left, numba_pack
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.jit import njit, prange
 
@@ -57,7 +57,7 @@ def route(forest: Forest, X: NDArray[Any]) -> RoutedRows:
         np.ascontiguousarray(X.T),  # a split reads one feature of many rows
         forest.right,
         forest.feature,
-        forest._packed,
+        numba_pack(forest),
     )
     return RoutedRows(*map(frozen, (order, start, stop)))
 

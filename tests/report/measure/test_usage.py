@@ -25,7 +25,7 @@ def test_usage_by_following_all_paths():
     np.testing.assert_allclose(usage_shares(forest, rows, is_counted), expected / expected.sum())
 
 
-@pytest.mark.nojit
+@pytest.mark.uncompiled
 def test_usage_of_a_small_forest():
     """Two trees: one tests feature 0 twice on the way to its deepest leaves, the other is a leaf."""
     parent = np.array([-1, 0, 1, 1, 0, -1], dtype=np.int32)

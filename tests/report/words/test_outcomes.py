@@ -8,7 +8,7 @@ from budgetprune.report.words.outcomes import compared_with_reference, errors, s
 
 from ..handmade import OURS, REGRESSION, TERMS, WHOLE, outcome
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 
 def compared(shown=OURS, terms=TERMS, n_rows=10):

@@ -21,7 +21,7 @@ from budgetprune.solvers.parametric.slices import split
 from ..oracles import prunings_below
 from ..strategies import cases, drawn_forests, examples, generators
 
-pytestmark = [pytest.mark.nojit, pytest.mark.usefixtures("one_thread")]
+pytestmark = [pytest.mark.uncompiled, pytest.mark.usefixtures("one_thread")]
 
 
 # --- Search -------------------------------------------------------------------------------------------------

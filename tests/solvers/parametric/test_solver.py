@@ -15,7 +15,7 @@ from budgetprune import BudgetWarning, InvalidInputError, PruningProblem
 from ..oracles import Case, boosted_case, random_case
 from ..strategies import cases, examples, generators
 
-pytestmark = [pytest.mark.nojit, pytest.mark.usefixtures("one_thread")]
+pytestmark = [pytest.mark.uncompiled, pytest.mark.usefixtures("one_thread")]
 
 # Objectives are compared, and ties told from differences, relative to what gaps are relative to.
 SAME, TIED = 1e-11, 1e-12

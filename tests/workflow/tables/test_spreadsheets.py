@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from budgetprune.workflow.tables.spreadsheets import escape_formula, escape_formulas, unescape_formula
 
-pytestmark = pytest.mark.nojit
+pytestmark = pytest.mark.uncompiled
 
 FORMULAS = ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "-1+cmd", "-", "'=1+1"]
 HARMLESS = ["", "yes", "a=1", "1", "-1", "+1", "-1.5", "-1,5", "+.5", "-1e-3", "+2E10", "'", "'yes", "'-1"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest import Forest, PackedTrees, goes_left
+from budgetprune.forest import Forest, PackedTrees, goes_left, numba_pack
 from budgetprune.utils.jit import njit
 
 
@@ -32,7 +32,7 @@ def expected_values(
     _add_expected(
         rows,
         known,
-        forest._packed,
+        numba_pack(forest),
         forest.right,
         forest.weight,
         forest.value,

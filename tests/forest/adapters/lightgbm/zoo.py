@@ -11,7 +11,7 @@ import lightgbm as lgb
 import numpy as np
 
 from budgetprune.forest import Forest
-from budgetprune.forest.routing import ZERO
+from budgetprune.forest.packed import ZERO
 
 N_ROWS, N_FEATURES = 400, 7
 MANY, FEW = 4, 5  # columns of categories: many of them, and few enough to be tried one by one

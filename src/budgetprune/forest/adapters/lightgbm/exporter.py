@@ -12,7 +12,8 @@ from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.adapters.lightgbm import text as lightgbm_text
 from budgetprune.forest.adapters.lightgbm.objective import read_objective
 from budgetprune.forest.adapters.lightgbm.text import ModelText
-from budgetprune.forest.topology import in_preorder, sum_of_leaves
+from budgetprune.forest.topology import in_preorder
+from budgetprune.forest.topology_kernels import sum_of_leaves
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest

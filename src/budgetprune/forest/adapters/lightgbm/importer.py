@@ -14,7 +14,7 @@ from budgetprune.forest.adapters.lightgbm.steps import RecordedTrees, find_steps
 from budgetprune.forest.adapters.lightgbm.text import ModelText
 from budgetprune.forest.damage import check_model
 from budgetprune.forest.forest import Forest
-from budgetprune.forest.routing import ZERO
+from budgetprune.forest.packed import ZERO
 from budgetprune.forest.topology import in_preorder
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest.adapters.lightgbm.text import ModelText
-from budgetprune.forest.topology import mean_of_leaves, sum_of_leaves
+from budgetprune.forest.topology_kernels import mean_of_leaves, sum_of_leaves
 
 # Leaves of these objectives are set to a quantile of the residuals after the tree was grown.
 RENEWED = ("regression_l1", "quantile", "mape")

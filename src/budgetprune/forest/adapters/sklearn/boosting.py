@@ -16,7 +16,7 @@ from budgetprune.forest.adapters.sklearn.common import (
     join_decision_trees,
 )
 from budgetprune.forest.forest import Forest
-from budgetprune.forest.topology import mean_of_leaves
+from budgetprune.forest.topology_kernels import mean_of_leaves
 
 
 def from_gradient_boosting(model: Any) -> Forest:

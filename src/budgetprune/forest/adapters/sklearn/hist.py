@@ -18,7 +18,7 @@ from budgetprune.forest.adapters.sklearn.hist_categories import find_encoding, s
 from budgetprune.forest.adapters.sklearn.layout import hist_node_table
 from budgetprune.forest.damage import check_nodes
 from budgetprune.forest.forest import Forest
-from budgetprune.forest.topology import mean_of_leaves
+from budgetprune.forest.topology_kernels import mean_of_leaves
 
 # Losses whose leaves are set to a median or another quantile of the residuals after the tree was grown.
 _RENEWED = ("absolute_error", "quantile")

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest.adapters.xgboost.model import SavedModel
-from budgetprune.forest.topology import mean_of_leaves
+from budgetprune.forest.topology_kernels import mean_of_leaves
 
 # Records are in single precision: errors of rounding are far smaller than this, other deviations larger.
 _TOLERANCE = 1e-4

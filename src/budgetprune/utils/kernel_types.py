@@ -1,0 +1,53 @@
+"""Types of the kernels' arguments, for type checkers and for kernels that run uncompiled.
+
+Uncompiled, the names of numbers convert: `cython.cast(int32_t, x)` is `int(x)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Size: TypeAlias = int
+int8_t: TypeAlias = int
+int32_t: TypeAlias = int
+int64_t: TypeAlias = int
+uint8_t: TypeAlias = int
+uint32_t: TypeAlias = int
+uint64_t: TypeAlias = int
+
+# Rows of features, in the precision that a forest reads.
+Rows: TypeAlias = Any
+
+# Contiguous arrays that are only read, by type of their entries.
+Flags: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int32]
+Longs: TypeAlias = NDArray[np.int64]
+Words: TypeAlias = NDArray[np.uint32]
+Floats: TypeAlias = NDArray[np.float32]
+Doubles: TypeAlias = NDArray[np.float64]
+Flags2: TypeAlias = Flags
+Ints2: TypeAlias = Ints
+Longs2: TypeAlias = Longs
+Floats2: TypeAlias = Floats
+Doubles2: TypeAlias = Doubles
+Ints3: TypeAlias = Ints
+Doubles3: TypeAlias = Doubles
+
+# The same, that are written to.
+OutFlags: TypeAlias = Flags
+OutChars: TypeAlias = NDArray[np.int8]
+OutInts: TypeAlias = Ints
+OutLongs: TypeAlias = Longs
+OutWords: TypeAlias = Words
+OutMarks: TypeAlias = NDArray[np.uint64]
+OutFloats: TypeAlias = Floats
+OutDoubles: TypeAlias = Doubles
+OutFlags2: TypeAlias = Flags
+OutInts2: TypeAlias = Ints
+OutLongs2: TypeAlias = Longs
+OutDoubles2: TypeAlias = Doubles
+OutInts3: TypeAlias = Ints
+OutDoubles3: TypeAlias = Doubles
