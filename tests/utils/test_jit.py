@@ -65,23 +65,6 @@ def without_cache_folders(folder: Path) -> None:
         (each / "__pycache__").write_text("")
 
 
-def test_the_package_works_without_any_cache_folder(tmp_path, nowhere):
-    copy = tmp_path / "place" / "budgetprune"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    without_cache_folders(copy)
-    code = (
-        "import budgetprune, numpy as np\n"
-        "from budgetprune.forest.topology_kernels import depths\n"
-        "print(budgetprune.__file__)\n"
-        "print(depths(np.array([-1, 0, 0], dtype=np.int32)).tolist())\n"
-        "print(depths.stats.cache_path)\n"
-    )
-    file, depths, cache = child(code, cwd=copy.parent, **nowhere).splitlines()
-    assert Path(file).is_relative_to(copy)
-    assert depths == "[0, 1, 1]"
-    assert cache == "None"
-
-
 def test_a_kernel_works_without_any_cache_folder(tmp_path, nowhere):
     place = tmp_path / "place"
     write_kernel(place)

@@ -105,7 +105,7 @@ def _forest_of(
     """Make a forest of the trees, and sum the derivatives of the loss at all of its nodes."""
     combined = combine_trees(trees, bins)
     sums = combined.table["sums"]
-    curvature = sum_of_leaves(combined.fields["right"], at_leaves[combined.order])
+    curvature = sum_of_leaves(combined.fields["right"], at_leaves[combined.order, np.newaxis])[:, 0]
     n_outputs = problem.base.size
     link: Any = find_loss(problem.loss).link
     label_rule: Any = LABEL_RULES[link][0]
