@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks import large
 from benchmarks.measure import BenchmarkError
 from benchmarks.report import Report, Section
-from benchmarks.rows import ROWS, Bench, warm_up
+from benchmarks.rows import ROWS, Bench
 from benchmarks.shapes import DATA, Setting, settings
 
 
@@ -54,9 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def standard(names: list[str], repeats: int, quick: bool) -> list[Section]:
     """Measure the rows of the table on every available setting."""
-    found = list(settings())
-    warm_up()
-    return [_measure(setting, names, repeats, quick) for setting in found]
+    return [_measure(setting, names, repeats, quick) for setting in settings()]
 
 
 def _measure(setting: Setting, names: list[str], repeats: int, quick: bool) -> Section:

@@ -12,7 +12,7 @@ from typing import Any
 from budgetprune.utils.environment import machine, versions
 from budgetprune.utils.files import written_atomically
 
-PACKAGES = ("budgetprune", "numpy", "numba", "scikit-learn", "ortools")
+PACKAGES = ("budgetprune", "numpy", "scikit-learn", "ortools")
 
 
 @dataclass(frozen=True)

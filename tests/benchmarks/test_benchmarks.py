@@ -21,7 +21,7 @@ from budgetprune_experiments.split import shuffle_split
 
 ROWS = {
     "build": 2,
-    "peer": 1,
+    "peer": 2,
     "training": 1,
     "primal-dual": 4,
     "memory": 2,
