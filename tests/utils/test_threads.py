@@ -8,16 +8,28 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from budgetprune import BudgetPruneClassifier
 from budgetprune.baselines import CEGBClassifier
+from budgetprune.errors import InvalidInputError
 from budgetprune.forest.registry import find_adapter
 from budgetprune.selection import LabelledRows
 from budgetprune.utils import threads as _threads
-from budgetprune.utils.threads import VALUES_PER_THREAD, available_cores, boosting_threads, in_threads
+from budgetprune.utils.threads import (
+    THREADS_VARIABLE,
+    VALUES_PER_THREAD,
+    available_cores,
+    boosting_threads,
+    default_thread_count,
+    in_threads,
+    kernel_thread_count,
+    kernel_threads,
+    physical_cores,
+)
 from budgetprune.workflow import ensembles
 
 lightgbm = pytest.importorskip("lightgbm")
@@ -29,8 +41,8 @@ Y = (X[:, 0] + RNG.normal(size=200) > 0).astype(int)
 
 @pytest.fixture
 def eight_cores(monkeypatch):
-    monkeypatch.setattr(_threads, "available_cores", lambda **_which: 8)
-    monkeypatch.setattr(ensembles, "available_cores", lambda **_which: 8)
+    monkeypatch.setattr(_threads, "physical_cores", lambda: 8)
+    monkeypatch.setattr(ensembles, "available_cores", lambda: 8)
 
 
 @pytest.fixture
@@ -65,9 +77,62 @@ def test_threads_for_the_size_of_the_data(n_values, threads):
 
 
 def test_cores_that_this_process_may_use():
-    assert 1 <= available_cores(physical=True) <= available_cores()
-    if hasattr(os, "sched_getaffinity"):
-        assert available_cores() <= len(os.sched_getaffinity(0))
+    assert 1 <= physical_cores() <= available_cores()
+    if "LOKY_MAX_CPU_COUNT" not in os.environ:
+        assert available_cores() == joblib.cpu_count()
+
+
+@pytest.mark.parametrize(
+    ("files", "limits"),
+    [
+        ({}, []),
+        ({"cpu.max": "max 100000"}, []),
+        ({"cpu.max": "150000 100000"}, [2]),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, []),
+        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, [3]),
+        ({"cpu.max": "damaged"}, []),
+    ],
+)
+def test_limits_of_a_container(files, limits, monkeypatch, tmp_path):
+    for name, content in files.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
+    monkeypatch.setattr(_threads, "CONTROL_GROUPS", tmp_path)
+    assert list(_threads._container_limits()) == limits
+
+
+@pytest.fixture
+def thread_variable(monkeypatch):
+    """Function that sets the environment variable of the number of threads."""
+
+    def change(value):
+        monkeypatch.setenv(THREADS_VARIABLE, value)
+        default_thread_count.cache_clear()
+
+    yield change
+    default_thread_count.cache_clear()
+
+
+class TestThreadsOfKernels:
+    def test_all_cores_unless_the_environment_or_the_caller_says_otherwise(self, thread_variable):
+        thread_variable(" ")
+        assert kernel_thread_count() == available_cores()
+        thread_variable("7")
+        assert kernel_thread_count() == 7
+        with kernel_threads(2):
+            assert kernel_thread_count() == 2
+            with kernel_threads(None):
+                assert kernel_thread_count() == 2
+        with kernel_threads(50):
+            assert kernel_thread_count() == 7
+        assert kernel_thread_count() == 7
+
+    @pytest.mark.parametrize("wrong", ["0", "-1", "two", "1.5", "²"])
+    def test_a_wrong_number_is_an_error(self, wrong, thread_variable):
+        thread_variable(wrong)
+        with pytest.raises(InvalidInputError, match=r"BUDGETPRUNE_NUM_THREADS=.* give 1 or more"):
+            kernel_thread_count()
 
 
 @pytest.mark.usefixtures("eight_cores")
@@ -110,7 +175,7 @@ class TestLightGBM:
 
 
 def test_forests_get_all_cores(monkeypatch):
-    monkeypatch.setattr(ensembles, "available_cores", lambda **_which: 2)
+    monkeypatch.setattr(ensembles, "available_cores", lambda: 2)
     assert train("random-forest", n_trees=2).n_jobs == 2
     assert train("extra-trees", n_trees=2, n_jobs=1).n_jobs == 1
 
@@ -120,8 +185,8 @@ def test_forests_get_all_cores(monkeypatch):
 COMMAND = """
 import os, sys
 from budgetprune import cli
-# They load the OpenMP runtime, which reads its settings then, and never again.
-assert not {"lightgbm", "numba.np.ufunc.omppool"} & set(sys.modules)
+# It loads the OpenMP runtime, which reads its settings then, and never again.
+assert "lightgbm" not in sys.modules
 try:
     cli.main(["--version"])
 except SystemExit:

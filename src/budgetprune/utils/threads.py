@@ -3,54 +3,68 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import cache
+from math import ceil
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
+
+from budgetprune.errors import InvalidInputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # LightGBM's threads synchronise many times per tree. With fewer values per thread, waiting dominates.
 VALUES_PER_THREAD = 500_000
+THREADS_VARIABLE = "BUDGETPRUNE_NUM_THREADS"
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 _limit: ContextVar[int | None] = ContextVar("number of threads of kernels", default=None)
 
 
 @contextmanager
 def kernel_threads(n_jobs: int | None) -> Iterator[None]:
-    """Limit kernels to `n_jobs` threads; None leaves the number unchanged."""
-    import numba
+    """Limit kernels to `n_jobs` threads, counted as joblib does; None leaves the number unchanged."""
+    if n_jobs is None:
+        yield
+        return
     from joblib import effective_n_jobs
 
-    before = numba.get_num_threads()
-    n_threads = before if n_jobs is None else min(effective_n_jobs(n_jobs), _all_threads())
-    numba.set_num_threads(n_threads)
-    token = _limit.set(n_threads)
+    token = _limit.set(min(effective_n_jobs(n_jobs), default_thread_count()))
+    numba: Any = sys.modules.get("numba")  # temporary: kernels that are not ported yet
+    before = numba and numba.get_num_threads()
+    if numba:
+        numba.set_num_threads(min(kernel_thread_count(), numba.config.NUMBA_NUM_THREADS))
     try:
         yield
     finally:
         _limit.reset(token)
-        numba.set_num_threads(before)
+        if numba:
+            numba.set_num_threads(before)
 
 
 def kernel_thread_count() -> int:
-    """Number of threads that kernels may use: the limit of `kernel_threads`, or all.
-
-    Unlike `numba.get_num_threads`, this starts no threads of OpenMP, after which a process must not fork.
-    """
+    """Number of threads that kernels may use: the limit of `kernel_threads`, or the default."""
     limit = _limit.get()
-    return _all_threads() if limit is None else limit
+    return default_thread_count() if limit is None else limit
 
 
-def _all_threads() -> int:
-    import numba
-
-    return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+@cache
+def default_thread_count() -> int:
+    """Number of threads that `BUDGETPRUNE_NUM_THREADS` asks for, otherwise all available cores."""
+    asked = os.environ.get(THREADS_VARIABLE, "").strip()
+    if not asked:
+        return available_cores()
+    if not (asked.isascii() and asked.isdigit() and int(asked) > 0):
+        raise InvalidInputError(f"{THREADS_VARIABLE}={asked!r} is not a number of threads: give 1 or more.")
+    return int(asked)
 
 
 def in_threads(work: Callable[[Item], None], parts: Sequence[Item]) -> None:
@@ -104,14 +118,37 @@ def map_in_threads(work: Callable[[Item], Result], items: Sequence[Item], n_thre
         pool.shutdown(cancel_futures=True)
 
 
-def available_cores(*, physical: bool = False) -> int:
-    """Number of cores that this process may use, given its affinity and its container's limits."""
+def available_cores() -> int:
+    """Number of cores that this process may use, given its affinity and its container's limits.
+
+    `joblib.cpu_count` counts the same, but takes longer to import than a prediction takes.
+    """
+    has_affinity = hasattr(os, "sched_getaffinity")
+    n_cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    return max(1, min([n_cores, *_container_limits()]))
+
+
+def _container_limits() -> Iterator[int]:
+    """Read how many cores control groups of version 2 or 1 allow, where they limit them (Linux)."""
+    with suppress(OSError, ValueError):
+        quota, period = (CONTROL_GROUPS / "cpu.max").read_text().split()
+        yield ceil(int(quota) / int(period))  # without a limit, the quota is "max"
+    with suppress(OSError, ValueError):
+        quota, period = (
+            (CONTROL_GROUPS / "cpu" / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period")
+        )
+        if int(quota) > 0:
+            yield ceil(int(quota) / int(period))
+
+
+def physical_cores() -> int:
+    """Number of physical cores that this process may use."""
     import joblib
 
     with warnings.catch_warnings():
         # Where physical cores cannot be identified, all logical cores are counted.
         warnings.simplefilter("ignore", UserWarning)
-        return int(joblib.cpu_count(only_physical_cores=physical))
+        return int(joblib.cpu_count(only_physical_cores=True))
 
 
 def boosting_threads(X: Any) -> int:
@@ -120,7 +157,7 @@ def boosting_threads(X: Any) -> int:
     At most the physical cores that this process may use, and one per `VALUES_PER_THREAD` values.
     """
     wanted = X.shape[0] * X.shape[1] // VALUES_PER_THREAD
-    return 1 if wanted <= 1 else min(wanted, available_cores(physical=True))
+    return 1 if wanted <= 1 else min(wanted, physical_cores())
 
 
 def let_idle_threads_sleep() -> None:
