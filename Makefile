@@ -7,13 +7,15 @@ BIN := $(VENV)/bin
 help: ## list the targets (default)
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /|/' | awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
-.PHONY: help docs demo test test-portable test-browser fuzz fuzz-service check bench bench-cold bench-service bench-tool bench-large compare format clean
+.PHONY: help docs demo test test-portable test-checked test-browser fuzz fuzz-service check bench bench-cold bench-service bench-tool bench-large compare wheel format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp per extra: pyproject.toml is the only place that names dependencies.
-$(VENV)/installed-%: pyproject.toml | $(BIN)/python
+# One stamp per extra: pyproject.toml is the only place that names dependencies. The package is built again if a
+# kernel has changed, which takes seconds.
+KERNELS := CMakeLists.txt $(shell find src -name '*kernel*.py' -o -name '*kernel*.pxd')
+$(VENV)/installed-%: pyproject.toml $(KERNELS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	@touch $@
 
@@ -31,6 +33,17 @@ test: $(VENV)/installed-test ## run all tests, then the small ones again with un
 test-portable: $(VENV)/installed-test ## run all tests as on other machines; about an hour
 	$(BIN)/python -m tests.portable $(ONLY)
 
+# A build for tests, whose kernels check the bounds of every array.
+CHECKED := output/checked
+$(CHECKED)/built: $(KERNELS) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(CHECKED) \
+		-C cmake.define.BUDGETPRUNE_CHECK_BOUNDS=ON -C build-dir=build/checked .
+	@touch $@
+
+test-checked: export BUDGETPRUNE_KERNELS = $(abspath $(CHECKED))
+test-checked: $(VENV)/installed-test $(CHECKED)/built ## run all tests with kernels that check the bounds of arrays
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
 # The report page in a real Chromium, which is found or fetched; `make test` does the same if there is one.
 test-browser: export BUDGETPRUNE_BROWSER_TESTS = required
 test-browser: $(VENV)/installed-test ## test the report page in a real Chromium
@@ -41,7 +54,8 @@ test-browser: $(VENV)/installed-test ## test the report page in a real Chromium
 CASES ?= 20000
 # A conversation with the service is slow, because timeouts are part of it.
 CONNECTION_CASES = $$(($(CASES) / 100 + 1))
-fuzz: $(VENV)/installed-test ## read damaged files, models and connections (CASES=20000)
+fuzz: export BUDGETPRUNE_KERNELS = $(abspath $(CHECKED))
+fuzz: $(VENV)/installed-test $(CHECKED)/built ## read damaged files, models and connections (CASES=20000)
 	$(BIN)/python -m tests.persistence.fuzz_model_file --cases $(CASES)
 	$(BIN)/python -m tests.staged.fuzz_staged_file --cases $(CASES)
 	$(BIN)/python -m tests.path.fuzz_path_file --cases $(CASES)
@@ -90,6 +104,12 @@ bench-large: $(VENV)/installed-bench ## the path on as many rows and features as
 # takes hours, and goes on where it was stopped.
 compare: $(VENV)/installed-bench ## accuracy for cost on data sets, five seeds; takes hours, can be resumed
 	$(BIN)/python -m benchmarks.compare
+
+# Wheels for other systems and versions of Python are built by cibuildwheel; its settings are in pyproject.toml.
+wheel: $(VENV)/installed-wheel ## build a wheel into dist, and test it in a clean environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m tests.wheel dist
 
 clean: ## remove .venv, output and caches
 	rm -rf $(VENV) output build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

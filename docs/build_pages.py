@@ -12,15 +12,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-# Reading docstrings and help texts needs no compiled code.
-os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 ROOT = Path(__file__).parents[1]
 EMPTY_DESCRIPTION = re.compile(r'\s*–\s*<div class="doc-md-description">\s*</div>\s*</li>')

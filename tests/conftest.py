@@ -6,9 +6,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.uncompiled import run_uncompiled
-
-run_uncompiled()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -25,7 +25,7 @@ from benchmarks.measure import busy_cores
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "output" / "portable"
 
-THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+THREADS = ("BUDGETPRUNE_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Condition:
     ----------
     what : for people
     environment : variables that choose instruction sets
-    threads : of numba, OpenMP and OpenBLAS; None leaves them alone
+    threads : of kernels, OpenMP and OpenBLAS; None leaves them alone
     shuffle : seed of the order of the tests and of Python's hashes; None leaves both alone
     busy : whether every core has other work, too
     versions : "installed", or the "oldest" or "newest" that pyproject.toml allows
@@ -54,10 +54,8 @@ class Condition:
 
 CONDITIONS = {
     "sse": Condition(
-        "no AVX in numpy and OpenBLAS, generic numba code, 1 thread, shuffled",
+        "no AVX in numpy and OpenBLAS, 1 thread, shuffled",
         {
-            "NUMBA_CPU_NAME": "generic",
-            "NUMBA_CPU_FEATURES": "",
             "OPENBLAS_CORETYPE": "Prescott",
             "NPY_DISABLE_CPU_FEATURES": "X86_V4 X86_V3",
         },

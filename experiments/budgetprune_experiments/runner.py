@@ -26,7 +26,6 @@ PACKAGES = (
     "numpy",
     "scipy",
     "scikit-learn",
-    "numba",
     "lightgbm",
     "ortools",
     "scikit-image",

@@ -8,7 +8,6 @@ import pickle
 import sys
 
 import lightgbm
-import numba
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -29,6 +28,7 @@ from budgetprune import FeatureCosts, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
 from budgetprune.estimators import classifier as _classifier
 from budgetprune.estimators import regressor as _regressor
+from budgetprune.utils.threads import kernel_thread_count
 
 from .rows import draw, draw_targets, same_trees
 
@@ -223,12 +223,12 @@ def test_random_state_of_the_ensemble_is_respected(rows):
 
 
 def test_number_of_threads(rows, monkeypatch):
-    before = numba.get_num_threads()
+    before = kernel_thread_count()
     seen = []
     original = base.select_pruning
 
     def spy(*args):
-        seen.append(numba.get_num_threads())
+        seen.append(kernel_thread_count())
         return original(*args)
 
     monkeypatch.setattr(base, "select_pruning", spy)
@@ -237,7 +237,7 @@ def test_number_of_threads(rows, monkeypatch):
         for n_jobs in (None, 1, -1)
     ]
     assert seen[:2] == [before, 1]
-    assert numba.get_num_threads() == before
+    assert kernel_thread_count() == before
     assert [model.estimator_.n_jobs for model in models] == [None, 1, -1]
     assert same_trees(models[1].forest_, models[2].forest_)
     kept = BudgetPruneClassifier(forest(n_jobs=2), lam=0.0, n_jobs=1, **FIXED).fit(*rows)
@@ -245,10 +245,10 @@ def test_number_of_threads(rows, monkeypatch):
 
 
 def test_threads_are_given_back_after_an_error(rows):
-    before = numba.get_num_threads()
+    before = kernel_thread_count()
     with pytest.raises(InvalidInputError):
         BudgetPruneClassifier(forest(), costs=[1.0], n_jobs=1).fit(*rows)
-    assert numba.get_num_threads() == before
+    assert kernel_thread_count() == before
 
 
 @pytest.mark.parametrize("verbose", [0, 1])

@@ -1,8 +1,8 @@
 """Try to break the loader of model files: ``make fuzz``, or ``python -m tests.persistence.fuzz_model_file``.
 
 Every case must be refused with InvalidInputError, or give a model that predicts. Cases run in child
-processes with limited memory, so that a crash or a hang is seen; there kernels check the bounds of every
-array. The file that was being loaded when a child failed is kept.
+processes with limited memory, so that a crash or a hang is seen; ``make fuzz`` takes kernels that check the
+bounds of every array. The file that was being loaded when a child failed is kept.
 """
 
 from __future__ import annotations
@@ -172,15 +172,11 @@ def fuzz(
     folder: Path,
     *,
     first: int = 0,
-    check_bounds: bool = False,
     module: str = "tests.persistence.fuzz_model_file",
 ) -> Counter[str]:
     """Run the cases in children; raise AssertionError, naming the file, if one of them finds something."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"OMP_WAIT_POLICY": "passive"}
-    if check_bounds:
-        # Compiled kernels are kept apart from those of everyday, which look at no bounds.
-        environment |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder / "kernels")}
     reasons: Counter[str] = Counter()
     for start in range(first, first + n_cases, BATCH):
         n = min(BATCH, first + n_cases - start)
@@ -206,9 +202,7 @@ def main(module: str, run_batch: Callable[[int, int, Path], dict[str, int]]) -> 
         print(json.dumps(run_batch(options.seed, options.cases, options.folder)))
         return 0
     try:
-        reasons = fuzz(
-            options.cases, options.folder.resolve(), first=options.seed, check_bounds=True, module=module
-        )
+        reasons = fuzz(options.cases, options.folder.resolve(), first=options.seed, module=module)
     except AssertionError as finding:
         print(finding, file=sys.stderr)
         return 1

@@ -4,7 +4,8 @@ A damaged model must be refused with an error of the project, or give a forest t
 predicts. Cases run in a child process with limited memory, which tells what it is about to do. The libraries
 crash on some models, or damage their own memory: so a copy of the child loads these, and the child imports
 what the library wrote there. Where processes cannot be copied, the child is started again after a crash of
-the library. A crash of the importer is a finding. In long runs, kernels check the bounds of every array.
+the library. A crash of the importer is a finding. ``make fuzz`` takes kernels that check the bounds of
+every array.
 """
 
 from __future__ import annotations
@@ -137,17 +138,14 @@ def child(first: int, n_cases: int) -> None:
 # --- In the parent ------------------------------------------------------------------------------------------
 
 
-def fuzz(n_cases: int, folder: Path, *, first: int = 0, check_bounds: bool = False) -> Counter[str]:
+def fuzz(n_cases: int, folder: Path, *, first: int = 0) -> Counter[str]:
     """Run the cases in children; raise AssertionError, naming the seed, if one of them finds something."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {
         "OMP_WAIT_POLICY": "passive",
         "OMP_NUM_THREADS": "1",
-        "NUMBA_NUM_THREADS": "1",
+        "BUDGETPRUNE_NUM_THREADS": "1",
     }
-    if check_bounds:
-        # Compiled kernels are kept apart from those of everyday, which look at no bounds.
-        environment |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder / "kernels")}
     reasons: Counter[str] = Counter()
     seed, end = first, first + n_cases
     while seed < end:
@@ -185,7 +183,7 @@ def main() -> None:
         child(options.seed, options.cases)
         return
     try:
-        reasons = fuzz(options.cases, options.folder.resolve(), first=options.seed, check_bounds=True)
+        reasons = fuzz(options.cases, options.folder.resolve(), first=options.seed)
     except AssertionError as error:
         sys.exit(f"found: {error}")
     report(reasons, "imported, and predicts")
