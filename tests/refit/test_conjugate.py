@@ -5,9 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from budgetprune.refit.conjugate import CHUNK, conjugate_gradients, dot, length
-
-from .threads import on_threads
+from budgetprune.refit.conjugate import conjugate_gradients, dot, length
 
 
 def matrix(n, seed=0):
@@ -80,14 +78,9 @@ def test_singular_matrices_give_finite_downhill_answers(seed, noise):
 
 
 @pytest.mark.uncompiled
-@pytest.mark.parametrize("n", [0, 1, 7, CHUNK, 2 * CHUNK + 1])
+@pytest.mark.parametrize("n", [0, 1, 7, 4096, 8199])
 def test_inner_products(n):
     a, b = np.random.default_rng(3).normal(size=(2, n))
     assert dot(a, b) == pytest.approx(math.fsum(a * b), abs=1e-10)
     assert length(a) == pytest.approx(math.sqrt(math.fsum(a * a)))
-
-
-def test_inner_products_do_not_depend_on_threads():
-    a, b = np.random.default_rng(4).normal(size=(2, 50 * CHUNK + 3))
-    one, two = (on_threads(n, lambda: dot(a, b)) for n in (1, 2))
-    assert one == two
+    assert dot(a.reshape(-1, 1), b.reshape(-1, 1)) == dot(a, b)

@@ -12,7 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import Forest
 from budgetprune.refit import Sample
-from budgetprune.refit.simplex import minimise_on_simplex, project, rows_by_leaf
+from budgetprune.refit.kernels import project
+from budgetprune.refit.simplex import minimise_on_simplex, rows_by_leaf
 
 from .threads import on_threads
 from .twins import Small, design, pruned, random_pruning

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import pytest
+
+from budgetprune.refit import parts
+from budgetprune.utils.threads import kernel_thread_count, kernel_threads
 
 
 def on_threads(n_threads: int, run: Callable[[], Any]) -> Any:
-    """Result of a function, while numba has this many threads."""
-    before = numba.get_num_threads()
-    if n_threads > numba.config.NUMBA_NUM_THREADS:
+    """Result of a function whose work is divided among this many threads, however small it is."""
+    if n_threads > kernel_thread_count():
         pytest.skip("there is one core only")
-    try:
-        numba.set_num_threads(n_threads)
+    with kernel_threads(n_threads), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "FEWEST_OF_THREADS", 0)
         return run()
-    finally:
-        numba.set_num_threads(before)

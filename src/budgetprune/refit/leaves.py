@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import get_num_threads
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
@@ -49,7 +48,7 @@ class Leaves:
         start = np.searchsorted(node, forest.tree_start)
         value = forest.value[node]
         score = np.tile(forest.base, (stop.shape[1], 1))
-        add_scores(stop, value, forest.tree_output, score, get_num_threads())
+        add_scores(stop, value, forest.tree_output, score)
         return cls(forest, node, stop, start, value, score / forest.divisor)
 
     @property
@@ -58,7 +57,7 @@ class Leaves:
 
     def add_scores(self, contribution: Array, scores: Array) -> None:
         """Add to each row's scores the contributions of the leaves that the row reaches (Z x)."""
-        add_scores(self.stop, contribution, self.forest.tree_output, scores, get_num_threads())
+        add_scores(self.stop, contribution, self.forest.tree_output, scores)
 
     def add_sums(self, amount: Array, sums: Array) -> None:
         """Add to each leaf's sums the amounts of the rows that reach the leaf (Z' r)."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem import Labels, Pruning, check_for_loss
+from budgetprune.refit.kernels import last_node_left
 from budgetprune.refit.leaves import Leaves
-from budgetprune.utils.jit import njit
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +80,3 @@ class Sample:
                 f"these rows were routed through the trees of {self.forest}, not of {forest}; "
                 "make a Sample of the forest that is pruned."
             )
-
-
-@njit(cache=True)
-def last_node_left(
-    keep: NDArray[np.bool_], parent: NDArray[np.int32]
-) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """Mask of the nodes left by a pruning, and for each node the last of them on its path."""
-    stays = np.empty(keep.size, dtype=np.bool_)
-    last = np.empty(keep.size, dtype=np.int32)
-    for h in range(keep.size):  # parents come before their children
-        stays[h] = parent[h] < 0 or keep[parent[h]]
-        last[h] = h if stays[h] else last[parent[h]]
-    return stays, last
