@@ -31,3 +31,19 @@ def test_scores_may_be_huge(loss):
         find_loss(loss).value(scores, np.array([1, 1])),
     ):
         assert np.isfinite(part).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_second_derivatives_are_limits_of_differences(loss):
+    """Outputs of a softmax are coupled."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(20, 3 if loss == "softmax" else 1))
+    target = draw_targets(rng, loss, rng.normal(size=20))
+    weight, direction = rng.random(20), rng.normal(size=scores.shape)
+    multiply = find_loss(loss).second_derivatives(find_loss(loss).derivatives(scores, target), target, weight)
+    product = direction.copy()
+    multiply(product)
+    lower, upper = (
+        find_loss(loss).derivatives(scores + step * direction, target).gradient for step in (-1e-5, 1e-5)
+    )
+    assert product == pytest.approx(weight[:, np.newaxis] * (upper - lower) / 2e-5, abs=1e-7)

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from budgetprune.utils.jit import njit, prange
+from budgetprune.utils.parts import in_ranges
 from budgetprune.utils.registry import Registry
+from budgetprune.utils.softmax_kernels import multiply_softmax
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -122,8 +123,13 @@ class Softmax(Loss):
         probability = by_row.gradient.copy()
         probability[np.arange(len(probability)), target] += 1.0
 
+        # On one thread, about 11 x faster than numpy for 100,000 rows of 7 classes: no array is allocated.
         def multiply(along: Array) -> None:
-            multiply_softmax(along, probability, weight)
+            in_ranges(
+                lambda first, last: multiply_softmax(first, last, along, probability, weight),
+                len(along),
+                n_steps=2 * along.size,
+            )
 
         return multiply
 
@@ -154,18 +160,6 @@ class Gamma(Loss):
     def derivatives(self, scores: Array, target: NDArray[Any]) -> Derivatives:
         ratio = target[:, np.newaxis] * np.exp(-scores)
         return Derivatives(1.0 - ratio, ratio)
-
-
-# On one thread, about 11 x faster than numpy for 100,000 rows of 7 classes: no array is allocated.
-@njit(cache=True, parallel=True)
-def multiply_softmax(along: Array, probability: Array, weight: Array) -> None:
-    """Multiply by the weighted second derivatives of a softmax, in place; they couple a row's outputs."""
-    for i in prange(len(along)):
-        mean = 0.0
-        for k in range(along.shape[1]):
-            mean += probability[i, k] * along[i, k]
-        for k in range(along.shape[1]):
-            along[i, k] = weight[i] * probability[i, k] * (along[i, k] - mean)
 
 
 def _minus_maximum(scores: Array) -> Array:

@@ -46,6 +46,13 @@ def test_rows_go_together_where_they_go_alone(forest, rows, n_rows):
     assert forest.apply(rows[:n_rows]).tolist() == slow_leaves(forest, rows[:n_rows])
 
 
+@pytest.mark.parametrize("n_rows", [1, 200])
+def test_leaves_by_tree_are_those_of_apply(forest, rows, n_rows):
+    leaves = forest.leaves_by_tree(forest.prepare_rows(rows[:n_rows]))
+    assert leaves.flags.c_contiguous
+    assert np.array_equal(leaves, forest.apply(rows[:n_rows]).T)
+
+
 def test_values_are_added_in_the_order_of_the_trees(forest, rows):
     value = np.random.default_rng(1).normal(size=forest.value.shape) * 10.0 ** np.arange(3)
     forest = replace(forest, value=value, base=[0.1, 0.2, 0.3], divisor=3.0)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from budgetprune.losses import find_loss
-from budgetprune.problem.gains import measured_gains, sums_below
+from budgetprune.problem.gains import measured_gains
+from budgetprune.problem.kernels import sums_below
 from budgetprune.problem.rows import route
 
 from ..boosters import KINDS, LOSSES, boosted, gains_by_definition, with_other_answers

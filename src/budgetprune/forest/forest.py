@@ -16,7 +16,7 @@ from budgetprune.forest.conversion import LibraryConversion
 from budgetprune.forest.labels import label_numbers
 from budgetprune.forest.packed import PackedTrees, pack
 from budgetprune.forest.pruning import prune_forest
-from budgetprune.forest.routing import find_leaves, sum_values
+from budgetprune.forest.routing import find_leaves, leaves_by_tree, sum_values
 from budgetprune.forest.rows import as_rows
 from budgetprune.forest.schema import ARRAYS
 from budgetprune.forest.topology_kernels import depths
@@ -239,6 +239,15 @@ class Forest(LibraryConversion):
         rows = self.prepare_rows(X)
         leaves: NDArray[np.int32] = find_leaves(rows, self._packed)
         return leaves
+
+    def leaves_by_tree(self, rows: NDArray[Any]) -> NDArray[np.int32]:
+        """Return what `apply` returns, tree by tree: of shape (n_trees, n_rows).
+
+        Parameters
+        ----------
+        rows : as `prepare_rows` returns them
+        """
+        return leaves_by_tree(rows, self._packed)
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Sum the outputs of the trees, in their order: the score before the link, (n_rows, n_outputs)."""

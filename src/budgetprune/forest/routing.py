@@ -38,6 +38,19 @@ def find_leaves(X: NDArray[Any], trees: PackedTrees) -> NDArray[np.int32]:
     return leaves
 
 
+def leaves_by_tree(X: NDArray[Any], trees: PackedTrees) -> NDArray[np.int32]:
+    """Find the leaf of every row in every tree, of shape (n_trees, n_rows)."""
+    leaves = np.empty((trees.n_trees, X.shape[0]), dtype=np.int32)
+
+    def work(chunk: slice) -> None:
+        by_row = np.empty((chunk.stop - chunk.start, trees.n_trees), dtype=np.int32)
+        trees.find_leaves(X[chunk], by_row)
+        leaves[:, chunk] = by_row.T
+
+    in_chunks(work, X.shape[0])
+    return leaves
+
+
 def sum_values(
     X: NDArray[Any],
     trees: PackedTrees,

@@ -14,7 +14,8 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem.errors import NodeErrors, check_finite
 from budgetprune.problem.estimate import ErrorEstimate, ErrorRows
-from budgetprune.problem.gains import NewtonSums, newton_sums, sums_below
+from budgetprune.problem.gains import NewtonSums, newton_sums
+from budgetprune.problem.kernels import sums_below
 from budgetprune.problem.rows import RoutedRows
 from budgetprune.problem.targets import Labels, check_for_loss
 

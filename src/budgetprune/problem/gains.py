@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
 from budgetprune.losses import find_loss
-from budgetprune.problem.rows import RoutedRows, TreeRows, rows_at
-from budgetprune.utils.jit import njit, prange
+from budgetprune.problem.kernels import TreeRows, add_scores, sum_derivatives
+from budgetprune.problem.rows import RoutedRows, tree_rows
+from budgetprune.utils.parts import in_parts, in_ranges
 
 
 class NewtonSums(NamedTuple):
@@ -51,14 +52,39 @@ def newton_sums(
     sums = NewtonSums(np.zeros(forest.value.shape), np.zeros(forest.value.shape))
     # One row per output, since a tree that feeds one output reads no other.
     total = np.repeat(forest.base[:, np.newaxis], weight.size, axis=1)
-    node_rows = TreeRows.of(forest, rows)
+    node_rows = tree_rows(forest, rows)
     borders = [0, *(np.flatnonzero(np.diff(forest.tree_round)) + 1), forest.n_trees]
     for first, last in pairwise(borders):
         by_row = loss.derivatives(total.T / forest.divisor, target)
         gradient, curvature = (np.ascontiguousarray(part.T) * weight for part in by_row)
-        sum_derivatives(sums, first, last, node_rows, forest.tree_output, gradient, curvature)
-        add_scores(total, first, last, node_rows, forest.tree_output, forest.value)
+        _add_round(forest, range(first, last), node_rows, gradient, curvature, sums, total)
     return sums
+
+
+def _add_round(
+    forest: Forest,
+    trees: range,
+    rows: TreeRows,
+    gradient: NDArray[np.float64],
+    curvature: NDArray[np.float64],
+    sums: NewtonSums,
+    total: NDArray[np.float64],
+) -> None:
+    """Add the derivatives at the nodes of one round's trees, and then the trees' outputs to the scores."""
+    n_steps = len(trees) * total.size
+    in_ranges(
+        lambda first, last: sum_derivatives(
+            trees.start + first, trees.start + last, rows, forest.tree_output, gradient, curvature, *sums
+        ),
+        len(trees),
+        n_steps,
+    )
+    # By output, not by tree: several trees may feed the same one.
+    in_parts(
+        lambda k: add_scores(k, trees.start, trees.stop, rows, forest.tree_output, forest.value, total),
+        range(len(total)),
+        n_steps,
+    )
 
 
 def split_gains(forest: Forest, sums: NewtonSums) -> NDArray[np.float64]:
@@ -72,86 +98,3 @@ def split_gains(forest: Forest, sums: NewtonSums) -> NDArray[np.float64]:
         slope = sums.gradient[child] + sums.curvature[child] * ((own + value) / 2)
         gain[split] += ((own - value) * slope).sum(axis=1)
     return gain
-
-
-# --- Kernels ------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def sum_derivatives_of_tree(
-    gradient_sum: NDArray[np.float64],
-    curvature_sum: NDArray[np.float64],
-    t: int,
-    rows: TreeRows,
-    gradient: NDArray[np.float64],
-    curvature: NDArray[np.float64],
-) -> None:
-    """Add up the derivatives by one output at each node of one tree."""
-    right, root, end = rows.right, rows.tree_start[t], rows.tree_start[t + 1]
-    for h in range(end - 1, root - 1, -1):  # pre-order backwards: children first
-        if right[h] >= 0:
-            gradient_sum[h] = gradient_sum[h + 1] + gradient_sum[right[h]]
-            curvature_sum[h] = curvature_sum[h + 1] + curvature_sum[right[h]]
-        else:
-            for i in rows_at(rows, t, h):
-                gradient_sum[h] += gradient[i]
-                curvature_sum[h] += curvature[i]
-
-
-@njit(cache=True, parallel=True)
-def sum_derivatives(
-    sums: NewtonSums,
-    first: int,
-    last: int,
-    rows: TreeRows,
-    tree_output: NDArray[np.int32],
-    gradient: NDArray[np.float64],
-    curvature: NDArray[np.float64],
-) -> None:
-    """Add up the derivatives at each node of the trees from `first` to `last`."""
-    for t in prange(first, last):
-        for k in range(gradient.shape[0]):
-            if tree_output[t] < 0 or tree_output[t] == k:
-                column = k if tree_output[t] < 0 else 0
-                sum_derivatives_of_tree(
-                    sums.gradient[:, column], sums.curvature[:, column], t, rows, gradient[k], curvature[k]
-                )
-
-
-@njit(cache=True)
-def add_scores_of_tree(
-    total: NDArray[np.float64], t: int, rows: TreeRows, value: NDArray[np.float64]
-) -> None:
-    """Add the output of one tree to the rows' scores, for one output."""
-    for h in range(rows.tree_start[t], rows.tree_start[t + 1]):
-        if rows.right[h] < 0:
-            for i in rows_at(rows, t, h):
-                total[i] += value[h]
-
-
-@njit(cache=True, parallel=True)
-def add_scores(
-    total: NDArray[np.float64],
-    first: int,
-    last: int,
-    rows: TreeRows,
-    tree_output: NDArray[np.int32],
-    value: NDArray[np.float64],
-) -> None:
-    """Add the outputs of the trees from `first` to `last` to the rows' scores."""
-    for k in prange(total.shape[0]):  # not by tree: several may feed the same output
-        for t in range(first, last):
-            if tree_output[t] == k:
-                add_scores_of_tree(total[k], t, rows, value[:, 0])
-            elif tree_output[t] < 0:
-                add_scores_of_tree(total[k], t, rows, value[:, k])
-
-
-@njit(cache=True)
-def sums_below(right: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up an amount over the subtree of each node."""
-    total = amount.copy()
-    for h in range(right.size - 1, -1, -1):
-        if right[h] >= 0:
-            total[h] += total[h + 1] + total[right[h]]
-    return total

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.utils.jit import njit
+from budgetprune.problem.pair_kernels import UsesBySource
 
 if TYPE_CHECKING:
     from budgetprune.problem.problem import PruningProblem
 
 # Work is shared out in this many parts, however many threads there are: sums must not depend on the machine.
 N_PARTS = 16
-
-
-class UsesBySource(NamedTuple):
-    """First uses, sorted by source, and the arrays that give their rows."""
-
-    by_source: NDArray[np.int64]  # uses, sorted by source
-    source_start: NDArray[np.int64]
-    order: NDArray[np.int32]
-    row_start: NDArray[np.int32]
-    tree_of_node: NDArray[np.int32]
-    use_node: NDArray[np.int32]
-    use_start: NDArray[np.int64]
 
 
 def sort_uses_by_source(problem: PruningProblem) -> UsesBySource:
@@ -40,20 +28,6 @@ def sort_uses_by_source(problem: PruningProblem) -> UsesBySource:
         use_node=problem.use_node,
         use_start=problem.use_start,
     )
-
-
-@njit(cache=True)
-def uses_of_source(uses: UsesBySource, s: int) -> NDArray[np.int64]:
-    """First uses of a source."""
-    return uses.by_source[uses.source_start[s] : uses.source_start[s + 1]]
-
-
-@njit(cache=True)
-def rows_of_use(uses: UsesBySource, k: int) -> NDArray[np.int32]:
-    """Rows of first use `k`, in the order of its incidences."""
-    h = uses.use_node[k]
-    start = uses.row_start[h]
-    return uses.order[uses.tree_of_node[h], start : start + uses.use_start[k + 1] - uses.use_start[k]]
 
 
 def suffix_sums(bins: NDArray[np.float64]) -> NDArray[np.float64]:

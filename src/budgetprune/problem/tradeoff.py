@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.problem.pairs import (
-    N_PARTS,
-    UsesBySource,
-    rows_of_use,
-    sort_uses_by_source,
-    suffix_sums,
-    uses_of_source,
-)
-from budgetprune.utils.jit import njit, prange
+from budgetprune.problem.pair_kernels import add_paid_until
+from budgetprune.problem.pairs import N_PARTS, sort_uses_by_source, suffix_sums
+from budgetprune.utils.parts import in_parts
 
 if TYPE_CHECKING:
     from budgetprune.problem.problem import PruningProblem
@@ -43,7 +37,7 @@ def trade_off(
     pruned = np.cumsum(_bins(problem.gain, until, lams.size))[: lams.size]
     error = problem.error_of(problem.unpruned) + pruned
     n_splits = sum_of_kept(problem.unpruned.astype(np.float64), critical_lambda, lams)
-    paid = paid_until(until, lams.size, problem.costs.price, problem.row_weight, sort_uses_by_source(problem))
+    paid = paid_until(problem, until, lams.size)
     return error, suffix_sums(paid.sum(axis=0)), n_splits.astype(np.int64)
 
 
@@ -52,42 +46,14 @@ def _bins(amount: NDArray[np.float64], until: NDArray[np.integer], n_points: int
     return np.asarray(np.bincount(until, weights=amount, minlength=n_points + 1), dtype=np.float64)
 
 
-@njit(cache=True)
-def source_paid_until(
-    paid: NDArray[np.float64],
-    until: NDArray[np.int32],
-    price: NDArray[np.float64],
-    uses: UsesBySource,
-    s: int,
-) -> None:
-    """Add what each row pays for one source to the bin of the first point at which it no longer pays."""
-    row_until = np.zeros(price.size, dtype=np.int32)
-    for k in uses_of_source(uses, s):
-        u = until[uses.use_node[k]]
-        if u > 0:
-            for i in rows_of_use(uses, k):
-                row_until[i] = max(row_until[i], u)
-    for i in range(price.size):
-        paid[row_until[i]] += price[i]
-
-
-@njit(cache=True, parallel=True)
-def paid_until(
-    until: NDArray[np.int32],
-    n_points: int,
-    price: NDArray[np.float64],
-    row_weight: NDArray[np.float64],
-    uses: UsesBySource,
-) -> NDArray[np.float64]:
+def paid_until(problem: PruningProblem, until: NDArray[np.int32], n_points: int) -> NDArray[np.float64]:
     """Add up what is paid until each point, of shape (N_PARTS, n_points + 1)."""
+    uses, price = sort_uses_by_source(problem), problem.costs.price
     paid = np.zeros((N_PARTS, n_points + 1))
-    for part in prange(N_PARTS):
-        for s in range(part, price.size, N_PARTS):
-            source_paid_until(
-                paid[part],
-                until,
-                price[s] * row_weight,
-                uses,
-                s,
-            )
+
+    def work(part: int) -> None:
+        for s in range(part, problem.n_sources, N_PARTS):
+            add_paid_until(s, until, price[s], problem.row_weight, uses, paid[part])
+
+    in_parts(work, range(N_PARTS), problem.n_incidences + problem.n_sources * problem.n_examples)
     return paid

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
+from budgetprune.problem import kernels
 from budgetprune.problem.rows import RoutedRows
 from budgetprune.utils.arrays import frozen
-from budgetprune.utils.jit import njit, prange
+from budgetprune.utils.parts import in_ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,37 +59,6 @@ def first_uses(forest: Forest, costs: CostTable, rows: RoutedRows) -> FirstUses:
     )
 
 
-@njit(cache=True)
-def mark_first_in_tree(
-    is_first: NDArray[np.bool_],
-    root: int,
-    end: int,
-    right: NDArray[np.int32],
-    candidate_start: NDArray[np.int64],
-    source: NDArray[np.int32],
-    price: NDArray[np.float64],
-) -> None:
-    """Mark the candidates of one tree whose source no split above needs.
-
-    In pre-order a subtree is a range, so one number per source says where it is paid for already: up to the
-    end of the subtree of the split that needed it last.
-    """
-    subtree_end = np.empty(end - root, dtype=np.int64)
-    subtree_end[0] = end
-    paid_until = np.zeros(price.size, dtype=np.int64)
-    for h in range(root, end):
-        if right[h] < 0:
-            continue
-        subtree_end[h + 1 - root] = right[h]
-        subtree_end[right[h] - root] = subtree_end[h - root]
-        for c in range(candidate_start[h], candidate_start[h + 1]):
-            s = source[c]
-            is_first[c] = price[s] > 0 and paid_until[s] <= h
-            if is_first[c]:
-                paid_until[s] = subtree_end[h - root]
-
-
-@njit(cache=True, parallel=True)
 def mark_first(
     tree_start: NDArray[np.int64],
     right: NDArray[np.int32],
@@ -98,30 +68,16 @@ def mark_first(
 ) -> NDArray[np.bool_]:
     """Mark the candidates whose source no split above needs, in every tree."""
     is_first = np.empty(source.size, dtype=np.bool_)
-    for t in prange(tree_start.size - 1):
-        mark_first_in_tree(is_first, tree_start[t], tree_start[t + 1], right, candidate_start, source, price)
+    in_ranges(
+        lambda first, last: kernels.mark_first(
+            first, last, tree_start, right, candidate_start, source, price, is_first
+        ),
+        tree_start.size - 1,
+        n_steps=right.size + source.size,
+    )
     return is_first
 
 
-@njit(cache=True)
-def acquire_in_tree(
-    acquired: NDArray[np.bool_],
-    keep: NDArray[np.bool_],
-    order: NDArray[np.int32],
-    start: NDArray[np.int32],
-    stop: NDArray[np.int32],
-    node: NDArray[np.int32],
-    source: NDArray[np.int32],
-) -> None:
-    """Mark what the rows acquire for the kept splits of one tree."""
-    for k in range(node.size):
-        h = node[k]
-        if keep[h]:
-            for q in range(start[h], stop[h]):
-                acquired[order[q], source[k]] = True
-
-
-@njit(cache=True, parallel=True)
 def acquire(
     keep: NDArray[np.bool_],
     order: NDArray[np.int32],
@@ -133,10 +89,13 @@ def acquire(
     n_sources: int,
 ) -> NDArray[np.bool_]:
     """Mark what each row acquires (w_ki of the paper), of shape (n_rows, n_sources)."""
-    n_trees, n_rows = order.shape
-    acquired = np.zeros((n_rows, n_sources), dtype=np.bool_)
+    acquired = np.zeros((order.shape[1], n_sources), dtype=np.bool_)
     # Threads may mark the same entry, but only ever with the same value.
-    for t in prange(n_trees):
-        uses = slice(tree_start[t], tree_start[t + 1])
-        acquire_in_tree(acquired, keep, order[t], start, stop, node[uses], source[uses])
+    in_ranges(
+        lambda first, last: kernels.acquire(
+            first, last, keep, order, start, stop, node, source, tree_start, acquired
+        ),
+        len(order),
+        n_steps=order.size,
+    )
     return acquired

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.utils.jit import njit, prange
+from budgetprune.selection.kernels import sum_nested_prunings
+from budgetprune.utils.parts import in_ranges
 
 
-@njit(cache=True, parallel=True)
 def scores_of_nested_prunings(
     stop: NDArray[np.int32],
     parent: NDArray[np.int32],
@@ -20,28 +20,22 @@ def scores_of_nested_prunings(
 ) -> NDArray[np.float64]:
     """Sum the trees for nested prunings, of shape (n_points, n_rows, n_outputs), in the order of the trees.
 
-    Split h stays in the first `until[h]` prunings. On the way of a row from its leaf to the root, each node
-    gives the tree's value for the prunings from its own `until` to that of its parent::
-
-        leaf    0 |--- leaf ---|                                       until = 0
-        inner h                |--- h ---|                             until[h]
-        root                             |--- root ---| n_points       until[root]
+    Parameters
+    ----------
+    stop : int32 array of shape (n_trees, n_rows)
+        Leaf of each row in each tree.
+    parent, value, tree_output, base : as in `Forest`
+    until : int64 array of shape (n_nodes,)
+        Number of prunings that keep each split, the first ones; 0 at leaves.
+    n_points : int
+        Number of prunings.
     """
-    n_trees, n_rows = stop.shape
-    scores = np.empty((n_points, n_rows, base.size))
-    for i in prange(n_rows):
-        for j in range(n_points):
-            scores[j, i] = base
-        for t in range(n_trees):
-            h, first = stop[t, i], 0
-            while first < n_points:
-                above = parent[h]
-                last = n_points if above < 0 else until[above]
-                for j in range(first, last):
-                    if tree_output[t] >= 0:
-                        scores[j, i, tree_output[t]] += value[h, 0]
-                    else:
-                        for k in range(base.size):
-                            scores[j, i, k] += value[h, k]
-                first, h = last, above
+    scores = np.empty((n_points, stop.shape[1], base.size))
+    in_ranges(
+        lambda first, last: sum_nested_prunings(
+            first, last, stop, parent, until, value, tree_output, base, scores
+        ),
+        stop.shape[1],
+        n_steps=stop.size * (2 + n_points),
+    )
     return scores
