@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,11 +12,12 @@ from hypothesis import strategies as st
 from budgetprune import BudgetPredictor, Decision, Forest
 
 from ..solvers.strategies import examples
+from ..uncompiled import UNCOMPILED
 from . import oracles
 from .forests import CLASSIFIERS, REGRESSIONS, TWO_CLASSES, Case, cases, random_forest, spoken, stumps
 
 # Completions of a row that are tried; where kernels are plain Python, fewer.
-AT_MOST = 40 if numba.config.DISABLE_JIT else 1500
+AT_MOST = 40 if UNCOMPILED else 1500
 
 
 def finals(predictor: BudgetPredictor, rows: np.ndarray) -> np.ndarray:

@@ -6,7 +6,6 @@ import pickle
 from dataclasses import replace
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 
@@ -14,7 +13,7 @@ from budgetprune import AcquisitionError, BudgetPredictor, FeatureCosts, Invalid
 
 from ..persistence.model_files import save_model
 from .conftest import NAMES, ROW
-from .forests import KINDS, random_forest, stumps
+from .forests import random_forest, stumps
 
 CLASSIFIER = random_forest(np.random.default_rng(0), "averaged", 2, 3, has_categories=False)
 THREE = random_forest(np.random.default_rng(0), "averaged, three classes", 2, 3, has_categories=False)
@@ -158,27 +157,6 @@ def test_errors_and_decisions_can_be_pickled(clinic):
 def test_predictors_can_be_pickled(clinic):
     copy = pickle.loads(pickle.dumps(clinic))
     assert copy.decide(ROW).acquired == clinic.decide(ROW).acquired
-    assert types_of(copy) == types_of(clinic)
-
-
-def test_kernels_are_compiled_once_for_all_forests():
-    """Compilation takes far longer than any decision; only the precision of rows may ask for another one."""
-    forests = [random_forest(np.random.default_rng(0), kind, 3, 4, has_categories=False) for kind in KINDS]
-    forests = [replace(forest, input_dtype=np.dtype(np.float64)) for forest in forests]
-    assert len({types_of(BudgetPredictor(forest)) for forest in forests}) == 1
-
-
-def types_of(predictor: BudgetPredictor) -> tuple[str, ...]:
-    """What numba compiles for."""
-    engine = predictor._engine
-    parts = (
-        engine.trees,
-        engine.probability_bounds.trees,
-        engine.sources,
-        engine.rule,
-        engine.forest.value,
-    )
-    return tuple(str(numba.typeof(part)) for part in parts)
 
 
 def test_predictors_can_be_saved(clinic, tmp_path):

@@ -12,6 +12,7 @@ from .adapters.sklearn.common import (
 )
 from .categories import encode_table as encode_table
 from .forest import Forest as Forest
+from .kernels import Trees as Trees
 from .labels import label_cut as label_cut
 from .labels import tie_margin as tie_margin
 from .names import are_stored_names as are_stored_names
@@ -19,6 +20,7 @@ from .names import original_names as original_names
 from .numba_routing import PackedTrees as PackedTrees
 from .numba_routing import goes_left as goes_left
 from .numba_routing import numba_pack as numba_pack
+from .packed import tree_arrays as tree_arrays
 from .pruning import check_keep as check_keep
 from .registry import (
     ADAPTERS as ADAPTERS,

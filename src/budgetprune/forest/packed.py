@@ -23,8 +23,12 @@ PackedTrees: TypeAlias = Trees32 | Trees64
 def pack(forest: Forest) -> PackedTrees:
     """Pack the trees for fast routing."""
     trees = Trees32 if forest.input_dtype == np.float32 else Trees64
-    return trees(
-        packed_nodes(forest),
+    return trees(packed_nodes(forest), *tree_arrays(forest))
+
+
+def tree_arrays(forest: Forest) -> tuple[Any, ...]:
+    """Return the arguments of `Trees`."""
+    return (
         forest.tree_start,
         forest.threshold,
         forest.missing_left,

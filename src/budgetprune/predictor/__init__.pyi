@@ -26,4 +26,3 @@ from .predictor import BudgetPredictor as BudgetPredictor
 from .predictor import Restorer as Restorer
 from .rules import ORDERS as ORDERS
 from .source_index import SourceIndex as SourceIndex
-from .tables import Sources as Sources

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
 from budgetprune.forest import Forest
+from budgetprune.predictor.bounds_kernels import between, fill_score_pair, fill_shares
 from budgetprune.predictor.kernels import COMPLETE, bound
 from budgetprune.predictor.rules import EPSILON, DecisionRule, rounding_error
-from budgetprune.predictor.tables import BoundedTrees, trees_of
-from budgetprune.utils.jit import njit
-
-TINY = float(np.finfo(np.float64).tiny)
+from budgetprune.predictor.state_kernels import BoundedTrees
+from budgetprune.predictor.tables import trees_of
 
 
 class StepResult(NamedTuple):
@@ -104,7 +103,7 @@ class ProbabilityBounds:
         then one follows from the other.
         """
         if self._decision_rule.weights is None:
-            return result.bounds[:, : self._forest.n_outputs]
+            return result.bounds
         found = np.empty((2, 2))
         if self._score_pair is None:
             found[:] = bound(row, result.known, self.trees, self._decision_rule.stopping)
@@ -148,54 +147,3 @@ def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> ND
     rivals = [logsumexp(np.delete(others, k)) for k in range(own.size)]
     probability: NDArray[np.float64] = expit(own - rivals)
     return probability
-
-
-# --- Arrays with an entry per class: too short for numpy, whose call overhead would dominate ----------------
-# Arrays are filled, not returned: numba takes a microsecond to return each new array.
-
-
-@njit(cache=True)
-def fill_score_pair(
-    bounds: NDArray[np.float64],
-    first: float,
-    second: float,
-    least_sum: float,
-    most_sum: float,
-    found: NDArray[np.float64],
-) -> None:
-    """Compute bounds of two scores from bounds of their weighted sum; see `ScorePair`."""
-    least, most, factor = bounds[0, 0], bounds[1, 0], 1 / (second - first)
-    found[0, 0], found[0, 1] = factor * (second * least_sum - most), factor * (least - first * least_sum)
-    found[1, 0], found[1, 1] = factor * (second * most_sum - least), factor * (most - first * most_sum)
-
-
-@njit(cache=True)
-def fill_shares(
-    scores: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    is_complete: bool,
-    guard: float,
-    divisor: float,
-    found: NDArray[np.float64],
-) -> None:
-    """Compute averages, clipped to [0, 1], and their bounds, from sums and their bounds."""
-    for k in range(scores.size):
-        found[:, k] = scores[k] / divisor
-        if not is_complete:
-            found[1, k] = max((bounds[0, k] - guard) / divisor, 0.0)
-            found[2, k] = min((bounds[1, k] + guard) / divisor, 1.0)
-    found[0] = between(found[0], found[1], found[2])
-
-
-@njit(cache=True)
-def between(
-    guess: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Move probabilities into their bounds; they still add up to 1."""
-    kept = np.minimum(np.maximum(guess, lower), upper)
-    lacking = guess.sum() - kept.sum()
-    if lacking == 0:
-        return kept
-    room = upper - kept if lacking > 0 else kept - lower
-    moved: NDArray[np.float64] = kept + lacking * room / max(room.sum(), TINY)
-    return moved

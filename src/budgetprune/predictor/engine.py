@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,11 +11,12 @@ from budgetprune.costs import ROUNDING, CostTable
 from budgetprune.forest import Forest
 from budgetprune.predictor import kernels
 from budgetprune.predictor.bounds import ProbabilityBounds, StepResult
+from budgetprune.predictor.choice_kernels import Needs
 from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.rules import Order, decision_rule_of
 from budgetprune.predictor.source_index import SourceIndex
-from budgetprune.predictor.state import State, initial_state
-from budgetprune.predictor.tables import Sources, trees_of
+from budgetprune.predictor.state_kernels import State
+from budgetprune.predictor.tables import trees_of
 from budgetprune.utils.threads import in_threads
 
 # Rows per thread and kernel call. They take milliseconds; the call itself takes some 50 microseconds.
@@ -51,11 +49,23 @@ class Engine(SourceIndex):
         super().__init__(forest, costs)
         self.slack, self.threshold = slack, threshold
         decision_rule = decision_rule_of(forest, threshold, tolerance, order, look_ahead)
-        self.rule = decision_rule.stopping
+        self._n_directions = decision_rule.base.size
         self.trees = trees_of(forest, decision_rule.value, decision_rule.direction, decision_rule.base)
         self.probability_bounds = ProbabilityBounds(forest, decision_rule)
-        self._price = self.sources.price.tolist()
-        self._decide_one: Callable[..., tuple[int, int, int, bool, int]] | None = None
+        self._decider = kernels.Decider(
+            self.trees,
+            Needs(*self.sources[1:]),
+            decision_rule.stopping,
+            slack,
+            forest.value,
+            forest.tree_output,
+            forest.base,
+            forest.n_features,
+            self.price.size,
+        )
+        # Workspaces that no thread uses at the moment.
+        self._states: list[State] = []
+        self._price_list = self.price.tolist()
 
     # --- One example ----------------------------------------------------------------------------------------
 
@@ -65,61 +75,47 @@ class Engine(SourceIndex):
         known: NDArray[np.bool_],
         acquired: NDArray[np.bool_],
         is_available: NDArray[np.bool_],
-        sources: Sources,
+        price: NDArray[np.float64],
         cost_limit: float,
         n_steps: int,
     ) -> StepResult:
-        """Advance one example by at most `n_steps`.
-
-        `sources` are this engine's, with the prices still to be paid.
-        """
+        """Advance one example by at most `n_steps`; `price` is what is still to be paid for each source."""
         order = np.empty(n_steps, np.int32)
         is_wanted, known_then = np.empty(acquired.size, np.bool_), np.empty(known.size, np.bool_)
-        scores, bounds = np.empty(self.forest.n_outputs), np.empty(self.trees.base.shape)
-        arguments = (
+        scores, bounds = np.empty(self.forest.n_outputs), np.empty((2, self._n_directions))
+        state = self._states.pop() if self._states else self._decider.new_state()
+        label, why, source, is_certain, n_acquired = self._decider.decide(
             row,
             known,
             acquired,
             is_available,
-            self.trees,
-            sources,
-            self.rule,
-            self.slack,
+            price,
             cost_limit,
-            self.forest.value,
-            self.forest.tree_output,
-            self.forest.base,
-            self._initial_state,
+            state,
             order,
             is_wanted,
             known_then,
             scores,
             bounds,
         )
-        if self._decide_one is None:
-            self._decide_one = compiled_for(kernels.decide_one, arguments)
-        label, why, source, is_certain, n_acquired = self._decide_one(*arguments)
+        self._states.append(state)
         taken = order[:n_acquired].tolist()
         return StepResult(label, why, source, is_certain, taken, is_wanted, known_then, scores, bounds)
 
-    @cached_property
-    def _initial_state(self) -> State:
-        n_features, n_sources = self.forest.n_features, self.is_free.size
-        row = np.zeros(n_features, dtype=self.forest.input_dtype)
-        state: State = initial_state(row, self.trees, self.rule, self.slack, n_features, n_sources)
-        return state
-
     def finish(self, row: NDArray[Any], cost_limit: float) -> Decision:
         """Decide one example whose values are all given."""
-        sources, free = self.sources, self.is_free
-        result = self.run(
-            row, self.is_known_for_free, free, self.all_available, sources, cost_limit, free.size
-        )
-        cost = sum([self._price[s] for s in result.order])
-        return self.decision(row, result, sources, cost, result.order)
+        price, free = self.price, self.is_free
+        result = self.run(row, self.is_known_for_free, free, self.all_available, price, cost_limit, free.size)
+        cost = sum([self._price_list[s] for s in result.order])
+        return self.decision(row, result, price, cost, result.order)
 
     def decision(
-        self, row: NDArray[Any], result: StepResult, sources: Sources, cost: float, order: list[int]
+        self,
+        row: NDArray[Any],
+        result: StepResult,
+        price: NDArray[np.float64],
+        cost: float,
+        order: list[int],
     ) -> Decision:
         """Build a `Decision` from the result of `run`; `order` lists the paid sources."""
         forest, names = self.forest, self.source_names
@@ -141,7 +137,7 @@ class Engine(SourceIndex):
             decided=result.why in DECIDED,
             reason=reason,
             next=names[result.source] if result.source >= 0 else None,
-            next_cost=float(sources.price[result.source]) if result.source >= 0 else 0.0,
+            next_cost=float(price[result.source]) if result.source >= 0 else 0.0,
         )
 
     # --- Many rows ------------------------------------------------------------------------------------------
@@ -166,23 +162,17 @@ class Engine(SourceIndex):
         forest, known = self.forest, self.known_from(at_hand)
         label = np.empty(len(rows), dtype=np.int64)
         why = np.empty(len(rows), dtype=np.int8)
-        has = np.empty((len(rows), self.sources.price.size), dtype=np.bool_)
+        has = np.empty((len(rows), self.price.size), dtype=np.bool_)
         scores = np.empty((len(rows), forest.n_outputs))
 
         def simulate_block(first: int) -> None:
             block = slice(first, first + BLOCK)
-            kernels.simulate_rows(
-                rows[block],
+            self._decider.simulate(
+                np.ascontiguousarray(rows[block], dtype=np.float64),
                 known,
                 at_hand,
-                self.trees,
-                self.sources,
-                self.rule,
-                self.slack,
+                self.price,
                 cost_limit * ROUNDING,
-                forest.value,
-                forest.tree_output,
-                forest.base,
                 label[block],
                 why[block],
                 has[block],
@@ -211,14 +201,3 @@ class Engine(SourceIndex):
         is_found = label != kernels.NO_LABEL
         answers[is_found] = self.forest.classes[label[is_found]]
         return answers
-
-
-def compiled_for(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """Return the compiled function of a kernel for arguments of these types.
-
-    Use it only if the argument types never change. Numba's dispatcher compares them with all compiled
-    signatures, field by field, at every call: 5 microseconds for a kernel that takes tuples of arrays.
-    """
-    if not hasattr(kernel, "compile"):  # numba is switched off
-        return kernel  # type: ignore[no-any-return]
-    return kernel.compile(tuple(map(numba.typeof, arguments)))  # type: ignore[no-any-return]

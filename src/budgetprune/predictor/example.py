@@ -35,14 +35,14 @@ class Example:
 
     def __init__(self, engine: Engine, known: Mapping[str, Any] | None, cost_limit: float) -> None:
         self.engine = engine
-        n_features, n_sources = engine.forest.n_features, engine.sources.price.size
-        self._row = np.zeros(n_features, dtype=engine.values.dtype)
+        n_features, n_sources = engine.forest.n_features, engine.price.size
+        self._row = np.zeros(n_features)
         self._has_value = np.zeros(n_features, dtype=np.bool_)
         self._is_known = np.zeros(n_features, dtype=np.bool_)
         self._is_requested = np.zeros(n_sources, dtype=np.bool_)
         self._has_arrived = np.zeros(n_sources, dtype=np.bool_)
         self._is_available = np.ones(n_sources, dtype=np.bool_)
-        self._sources = engine.sources  # with the prices still to be paid
+        self._price = engine.price  # still to be paid
         self._cost_limit = cost_limit
         self._cost = 0.0
         self._order: list[int] = []
@@ -80,7 +80,7 @@ class Example:
         if self._is_requested[s]:
             return
         self._is_requested[s] = True
-        price = float(self._sources.price[s])
+        price = float(self._price[s])
         self._cost += price
         if price > 0 or is_named:
             self._order.append(s)
@@ -91,9 +91,9 @@ class Example:
         self._make_free(s)
 
     def _make_free(self, s: int) -> None:
-        if self._sources is self.engine.sources:
-            self._sources = self._sources._replace(price=self._sources.price.copy())
-        self._sources.price[s] = 0.0
+        if self._price is self.engine.price:
+            self._price = self._price.copy()
+        self._price[s] = 0.0
 
     def receive(self, s: int, fetched: Any) -> None:
         """Store the result of a source: a value, a mapping from features to values, or None."""
@@ -185,7 +185,7 @@ class Example:
 
     def decision(self) -> Decision:
         """Return the current decision."""
-        return self.engine.decision(self._row, self._result(), self._sources, self._cost, self._order)
+        return self.engine.decision(self._row, self._result(), self._price, self._cost, self._order)
 
     def error(self, s: int, cause: BaseException) -> AcquisitionError:
         """Return the error for a failed source, which becomes unavailable."""
@@ -217,7 +217,7 @@ class Example:
             self._is_known,
             self._is_requested,
             self._is_available,
-            self._sources,
+            self._price,
             max(self._cost_limit * ROUNDING - self._cost, 0.0),
             n_steps=0,
         )

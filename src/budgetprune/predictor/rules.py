@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,30 +11,14 @@ from scipy.special import logit
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, label_cut, tie_margin
-
-# Kinds of rules: one direction passes a cut; one direction leads all others; one direction is narrow.
-CUT, LEAD, NARROW = 0, 1, 2
+from budgetprune.predictor.kernels import CUT, LEAD, NARROW
+from budgetprune.predictor.state_kernels import StoppingRule
 
 # Definitions of a tree's need, which determines the next source; see `BudgetPredictor`.
 Order = Literal["look-ahead", "range", "waiting"]
 ORDERS: tuple[Order, ...] = get_args(Order)
-BY_LOOK_AHEAD, BY_RANGE, BY_WAITING = range(3)
 
 EPSILON = float(np.finfo(np.float64).eps)
-
-
-class StoppingRule(NamedTuple):
-    """Stopping rule for sums over trees, before the divisor and the link."""
-
-    kind: int
-    low: float  # CUT: the first class if the upper bound is below
-    high: float  # CUT: the second class if the lower bound is above
-    guard: float  # LEAD: a smaller lead could be a rounding error
-    width: float  # NARROW: largest width of the interval of the target
-    divisor: float
-    is_exponential: bool
-    order: int  # definition of a tree's need
-    look_ahead: int  # number of unknown splits that bounds look past
 
 
 @dataclass(frozen=True, eq=False)

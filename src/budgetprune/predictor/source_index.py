@@ -29,13 +29,14 @@ class SourceIndex:
     def __init__(self, forest: Forest, costs: CostTable) -> None:
         self.forest, self.costs = forest, costs
         self.sources = sources_of(costs)
+        self.price = self.sources.price
         self.values = Values(forest)
         self.source_names = self._source_names()
         self._number = {name: s for s, name in enumerate(self.source_names)}
         self.is_used = np.isin(np.arange(forest.n_features), forest.feature)
         self.has_shared_sources = bool(np.any(np.diff(self.sources.gives_start) > 1))
         # If all values are given, free sources are acquired from the start.
-        self.is_free = self.sources.price == 0
+        self.is_free = self.price == 0
         self.is_known_for_free = self.known_from(self.is_free)
         self.all_available = np.ones_like(self.is_free)
 

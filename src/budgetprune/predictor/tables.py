@@ -1,45 +1,32 @@
-"""Input of the kernels: a forest and its prices as tuples of arrays."""
+"""Input of the kernels: a forest and its prices as arrays."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
-from budgetprune.forest import Forest, numba_pack
+from budgetprune.forest import Forest, tree_arrays
+from budgetprune.predictor.bounds_kernels import bounds_below
+from budgetprune.predictor.state_kernels import BoundedTrees
 from budgetprune.utils.arrays import frozen
-from budgetprune.utils.jit import njit
 
 LINE = 64  # bytes in a cache line
 NEVER = -(2**61)  # below all possible sums
 
-
-class BoundedTrees(NamedTuple):
-    """Nodes of all trees in pre-order, with bounds of the values below each node.
-
-    Bounds are integers: values times a power of two, rounded outwards. So sums are exact in any order of
-    additions and subtractions, and the next step depends only on the known values.
-    """
-
-    # As in `PackedTrees`; numba does not support nested tuples in parallel loops.
-    node: NDArray[np.void]
-    tree_start: NDArray[np.int64]
-    threshold: NDArray[np.float64]
-    missing_left: NDArray[np.bool_]
-    category_set: NDArray[np.int32]
-    category_start: NDArray[np.int64]
-    category_bits: NDArray[np.uint32]
-    zero_is_missing: bool
-    # Probability to go left, estimated from training rows.
-    share_left: NDArray[np.float64]
-    # Of shape (n_nodes, 2, n_columns): the lowest and the highest value over the leaves below, by direction
-    # (see `DecisionRule`). A tree that adds to one of several directions has its bounds in the first column.
-    bounds: NDArray[np.int32]
-    direction: NDArray[np.int32]  # that a tree adds to, -1 for all
-    base: NDArray[np.int64]  # of shape (2, n_directions), lower and upper; may be padded
-    scale: float
+_NODE = np.dtype(
+    [
+        ("threshold", np.float64),
+        ("share_left", np.float64),
+        ("feature", np.int32),
+        ("right", np.uint32),
+        ("low", np.int32),
+        ("high", np.int32),
+    ],
+    align=True,
+)
 
 
 class Sources(NamedTuple):
@@ -75,20 +62,47 @@ def trees_of(
         bounds = _widened(bounds, n_columns)
         fill = n_columns - base.size
         whole_base = np.pad(whole_base, ((0, 0), (0, fill)), constant_values=NEVER)
-    # Writable arrays would need another compilation of the kernels.
-    direction = frozen(direction.copy())
-    return BoundedTrees(*numba_pack(forest), _share_left(forest), bounds, direction, whole_base, scale)
+    node = bounded_nodes(forest, bounds)
+    return BoundedTrees(node, bounds, direction, whole_base, scale, *tree_arrays(forest))
+
+
+def bounded_nodes(forest: Forest, bounds: NDArray[np.int32]) -> NDArray[np.void]:
+    """Pack what one step reads of a node into half a cache line.
+
+    Parameters
+    ----------
+    forest : Forest
+    bounds : of shape (n_nodes, 2, n_columns)
+
+    Returns
+    -------
+    nodes : structured array of shape (n_nodes,)
+        `feature` and `right` as in the forest; `threshold`, NaN where a comparison alone does not decide the
+        side; `share_left`, the probability to go left, estimated from training rows; `low` and `high`, the
+        bounds in the first column.
+    """
+    nodes = aligned(forest.n_nodes, _NODE)
+    nodes["threshold"] = np.nan if forest.missing == "nan-or-zero" else forest.threshold
+    nodes["share_left"] = _share_left(forest)
+    nodes["feature"] = forest.feature
+    nodes["right"] = np.maximum(forest.right, 0)
+    nodes["low"], nodes["high"] = bounds[:, 0, 0], bounds[:, 1, 0]
+    return frozen(nodes)
 
 
 def _widened(bounds: NDArray[np.int32], n_columns: int) -> NDArray[np.int32]:
     """Return the bounds padded to more columns, aligned to a cache line."""
-    shape = (*bounds.shape[:2], n_columns)
-    size = int(np.prod(shape))
-    room = np.zeros(size + LINE // 4, dtype=np.int32)
-    start = -room.ctypes.data % LINE // 4
-    wide = room[start : start + size].reshape(shape)
+    wide = aligned(int(np.prod(bounds.shape[:2])) * n_columns, np.dtype(np.int32))
+    wide = wide.reshape(*bounds.shape[:2], n_columns)
     wide[:, :, : bounds.shape[2]] = bounds
     return wide
+
+
+def aligned(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array of zeros that begins with a cache line."""
+    room = np.zeros(size * dtype.itemsize + LINE, dtype=np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + size * dtype.itemsize].view(dtype)
 
 
 def exponent(values: NDArray[np.float64]) -> int:
@@ -103,23 +117,6 @@ def _share_left(forest: Forest) -> NDArray[np.float64]:
     # Training weights are only an estimate; no side gets probability 0.
     share[split] = (left + 1) / (left + right + 2)
     return share
-
-
-@njit(cache=True)
-def bounds_below(
-    right: NDArray[np.int32], is_split: NDArray[np.bool_], value: NDArray[np.float64]
-) -> NDArray[np.int32]:
-    """Compute the lowest and the highest leaf value below each node, by direction."""
-    bounds = np.empty((value.shape[0], 2, value.shape[1]), dtype=np.int32)
-    for h in range(is_split.size - 1, -1, -1):
-        for d in range(value.shape[1]):
-            if is_split[h]:
-                bounds[h, 0, d] = min(bounds[h + 1, 0, d], bounds[right[h], 0, d])
-                bounds[h, 1, d] = max(bounds[h + 1, 1, d], bounds[right[h], 1, d])
-            else:
-                bounds[h, 0, d] = np.floor(value[h, d])
-                bounds[h, 1, d] = np.ceil(value[h, d])
-    return bounds
 
 
 def sources_of(costs: CostTable) -> Sources:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from budgetprune.report.measure.usage import count_pairs, usage_shares
+from budgetprune.report.measure.kernels import count_pairs
+from budgetprune.report.measure.usage import usage_shares
 
 from ..models import case
 

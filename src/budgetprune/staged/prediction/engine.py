@@ -17,7 +17,6 @@ from budgetprune.predictor import (
     Decision,
     Simulation,
     SourceIndex,
-    Sources,
     StepResult,
 )
 from budgetprune.staged.model.staged_model import StagedModel
@@ -79,7 +78,7 @@ class StagedEngine(SourceIndex):
         known: NDArray[np.bool_],
         acquired: NDArray[np.bool_],
         is_available: NDArray[np.bool_],
-        sources: Sources,
+        price: NDArray[np.float64],
         cost_limit: float,
         n_steps: int,
     ) -> StepResult:
@@ -95,9 +94,9 @@ class StagedEngine(SourceIndex):
             wanted = self._wanted_next(stage, is_unavailable)
             open_sources = wanted[is_available[wanted] & ~acquired[wanted]]
             # A stage that is partly paid is still decided by the values known before it.
-            before = self._known_before(stage + 1, known, sources)
+            before = self._known_before(stage + 1, known, price)
             seen = outputs if before is known else self._outputs(row[np.newaxis], before)
-            why, source = self._next(stage, seen, open_sources, sources, cost_limit)
+            why, source = self._next(stage, seen, open_sources, price, cost_limit)
         is_wanted = np.zeros(acquired.size, dtype=np.bool_)
         if why == WAITING:
             assert wanted is not None
@@ -126,10 +125,12 @@ class StagedEngine(SourceIndex):
                 found = k
         return found
 
-    def _known_before(self, k: int, known: NDArray[np.bool_], sources: Sources) -> NDArray[np.bool_]:
+    def _known_before(
+        self, k: int, known: NDArray[np.bool_], price: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         """Features that were known before stage `k` was partly paid."""
         features = self._features[k]
-        paid = features[known[features] & ~self.known_from(sources.price == 0)[features]]
+        paid = features[known[features] & ~self.known_from(price == 0)[features]]
         if not paid.size:
             return known
         before = known.copy()
@@ -158,16 +159,16 @@ class StagedEngine(SourceIndex):
         stage: int,
         outputs: NDArray[np.float64],
         open_sources: NDArray[np.intp],
-        sources: Sources,
+        price: NDArray[np.float64],
         cost_limit: float,
     ) -> tuple[int, int]:
         """Return the reason to stop or wait, and the next of the open sources; -1 for none."""
-        price = float(sources.price[open_sources].sum())
-        if stage >= 0 and price > 0:
+        still_to_pay = float(price[open_sources].sum())
+        if stage >= 0 and still_to_pay > 0:
             uncertainty = float(self.model.objective.uncertainty(outputs)[0])
             if not uncertainty > self.model.thresholds[stage]:
                 return STOPPED, -1
-            if price > cost_limit:
+            if still_to_pay > cost_limit:
                 return TOO_EXPENSIVE, -1
         return WAITING, int(open_sources[0]) if open_sources.size else -1
 
@@ -182,10 +183,10 @@ class StagedEngine(SourceIndex):
         if stage[0] == len(self._wanted) - 1:
             why = COMPLETE
         result = StepResult(NO_LABEL, why, -1, True, order, self.is_free, self.is_free, outputs[0], outputs)
-        return self.decision(row, result, self.sources, float(simulation.cost[0]), order)
+        return self.decision(row, result, self.price, float(simulation.cost[0]), order)
 
     def decision(
-        self, row: NDArray[Any], result: StepResult, sources: Sources, cost: float, order: list[int]
+        self, row: NDArray[Any], result: StepResult, price: NDArray[np.float64], cost: float, order: list[int]
     ) -> Decision:
         """Build a `Decision` from the result of `run`; `order` lists the paid sources."""
         del row
@@ -203,7 +204,7 @@ class StagedEngine(SourceIndex):
             decided=result.why in (STOPPED, COMPLETE),
             reason=_REASONS[result.why],
             next=names[result.source] if is_waiting and result.source >= 0 else None,
-            next_cost=float(sources.price[result.source]) if is_waiting and result.source >= 0 else 0.0,
+            next_cost=float(price[result.source]) if is_waiting and result.source >= 0 else 0.0,
         )
 
     # --- Many rows ------------------------------------------------------------------------------------------
@@ -217,7 +218,7 @@ class StagedEngine(SourceIndex):
     ) -> tuple[Simulation, NDArray[np.intp]]:
         model, n_sources = self.model, self.costs.n_sources
         first = max(self._stage(self.known_from(at_hand)), 0)
-        price = np.array([self.sources.price[each[~at_hand[each]]].sum() for each in self._wanted])
+        price = np.array([self.price[each[~at_hand[each]]].sum() for each in self._wanted])
         price[: first + 1] = 0.0
         thresholds, last = effective_thresholds(model.thresholds, price, cost_limit)
         limited = thresholds.copy()

@@ -1,0 +1,63 @@
+from budgetprune.forest.kernels cimport Trees, goes_left
+from budgetprune.utils.kernel_types cimport *
+
+# Definitions of a tree's need, in the order of `ORDERS`.
+cdef enum:
+    BY_LOOK_AHEAD
+    BY_RANGE
+    BY_WAITING
+
+cdef enum:
+    LARGE = 2147483647  # beyond all bounds of a single tree
+
+# A node of `BoundedTrees`: what one step reads is in one cache line.
+cdef struct BoundedNode:
+    double threshold
+    double share_left
+    int32_t feature
+    uint32_t right
+    int32_t low, high
+
+cdef class StoppingRule:
+    cdef readonly int kind
+    cdef readonly double low, high, guard, width, divisor
+    cdef readonly bint is_exponential
+    cdef readonly int order
+    cdef readonly Size look_ahead
+
+cdef class BoundedTrees(Trees):
+    cdef const BoundedNode[::1] node
+    cdef Ints bounds
+    cdef readonly Size n_columns
+    cdef Ints direction
+    cdef Longs2 base
+    cdef readonly Size n_directions
+    cdef readonly double scale
+
+cdef class State:
+    cdef OutFlags known, acquired, is_available
+    cdef OutDoubles row
+    cdef OutLongs node
+    cdef OutInts bounds
+    cdef OutLongs n_window
+    cdef OutInts2 window_feature
+    cdef OutLongs2 window_need
+    cdef OutMarks marks
+    cdef OutLongs2 total
+    cdef OutLongs n_waiting, need
+    # Result of `run`.
+    cdef Size label, why, source, n_acquired
+    cdef OutInts order
+    cdef OutDoubles scores
+    # Scratch memory.
+    cdef OutLongs queue
+    cdef OutDoubles share
+    cdef OutLongs gain
+    cdef OutInts bundle
+
+cdef void start_at_roots(BoundedTrees trees, StoppingRule rule, double slack, State state) noexcept nogil
+cdef void copy_state(State origin, State to) noexcept nogil
+cdef void advance(
+    uint64_t due, BoundedTrees trees, StoppingRule rule, double slack, State state
+) noexcept nogil
+cdef bint waits(State state) noexcept nogil
