@@ -35,20 +35,22 @@ def test_version(monkeypatch, capfd):
     assert run(monkeypatch, capfd, "--version") == (0, f"budgetprune {__version__}\n", "")
 
 
-def test_models_that_cannot_be_loaded(monkeypatch, capfd, tmp_path):
+@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["one process", "workers"])
+def test_models_that_cannot_be_loaded(monkeypatch, capfd, tmp_path, options):
     (tmp_path / "text").write_text("hello")
     for name, words in (
         ("nothing", "cannot be served: .*nothing"),
         ("", "cannot be served: .*directory"),
         ("text", "not a model that budgetprune saved"),
     ):
-        check_failure(run(monkeypatch, capfd, "serve", str(tmp_path / name)), words, 2)
+        check_failure(run(monkeypatch, capfd, "serve", str(tmp_path / name), *options), words, 2)
 
 
-def test_a_port_that_is_taken(monkeypatch, capfd):
+@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["one process", "workers"])
+def test_a_port_that_is_taken(monkeypatch, capfd, options):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        found = run(monkeypatch, capfd, "serve", MODEL, "--port", str(port))
+        found = run(monkeypatch, capfd, "serve", MODEL, "--port", str(port), *options)
     check_failure(found, f"cannot listen at 127.0.0.1, port {port}: .*in use")
 
 
@@ -65,6 +67,7 @@ def test_a_host_that_is_none(monkeypatch, capfd):
             "api.example,http://api.example",
             "allowed hosts: 'http://api.example' is not a host",
         ),
+        ("--workers", "1000000", "workers must be at most .* on this machine, not 1000000"),
         ("--body-timeout", "inf", "body_timeout must be seconds, finite and above 0, not inf"),
     ],
 )
@@ -85,7 +88,14 @@ def test_an_extra_that_is_not_installed(monkeypatch, capfd, package, extra):
 
 
 @pytest.mark.parametrize(
-    "words", [["serve"], ["bake"], ["serve", MODEL, "--port", "70000"], ["serve", MODEL, "--max-batch", "0"]]
+    "words",
+    [
+        ["serve"],
+        ["bake"],
+        ["serve", MODEL, "--port", "70000"],
+        ["serve", MODEL, "--max-batch", "0"],
+        *(["serve", MODEL, "--workers", n] for n in ("0", "-1", "two", "1.5")),
+    ],
 )
 def test_usage(monkeypatch, capfd, words):
     status, out, err = run(monkeypatch, capfd, *words)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -31,16 +33,31 @@ class Running:
     def connect(self) -> socket.socket:
         return socket.create_connection((self.host, self.port), timeout=PATIENCE)
 
+    def wait_until_refused(self) -> None:
+        """Wait until no more connections are accepted."""
+        with suppress(ConnectionRefusedError):
+            while True:
+                with suppress(ConnectionResetError):  # it was in the backlog at the end
+                    self.connect().close()
+
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
 
 
 @contextmanager
-def running(model: Path, *options: str) -> Iterator[Running]:
+def running(
+    model: Path, *options: str, environment: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Running]:
     """Start a service at a free port; whatever happens, it is gone afterwards."""
     command = [sys.executable, "-m", "budgetprune", "serve", str(model), "--port", "0", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    ) as process:
         watchdog = threading.Timer(PATIENCE, process.kill)
         watchdog.start()
         try:

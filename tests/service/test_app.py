@@ -11,7 +11,7 @@ import pytest
 
 from budgetprune import BudgetPredictor, Forest, InvalidInputError
 from budgetprune.service import Limits, create_app, scheduling
-from budgetprune.service.metrics import MOST_SOURCES, OTHER
+from budgetprune.service.columns import MOST_SOURCES, OTHER
 
 from ..golden.write import MODELS
 from .models import predictor, rows

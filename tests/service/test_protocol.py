@@ -7,29 +7,10 @@ import re
 import pytest
 
 from .conftest import MAX_BATCH
+from .dialogue import dialogue
 from .models import as_answer, predictor, rows
 
 PREDICTOR = predictor("classes")
-
-
-def dialogue(client, row):
-    """Do as told until nothing is next."""
-    values, acquired, asked = {}, [], []
-    while True:
-        response = client.post("/v1/step", json={"values": values, "acquired": acquired})
-        assert response.status_code == 200, response.text
-        answer = response.json()
-        if answer["next"] is None:
-            return answer, asked
-        asked.append(answer["next"])
-        assert answer["reason"] == "waiting"
-        acquired = [*answer["acquired"], answer["next"]]
-        # A scan gives no value to those features that need a test as well.
-        values |= {name: row[name] for name in answer["next_features"] if needs(name) <= set(acquired)}
-
-
-def needs(feature):
-    return {name for name in PREDICTOR.source_names if feature in PREDICTOR.features_of(name)} or {feature}
 
 
 def test_step_by_step_is_decide(client):

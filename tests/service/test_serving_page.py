@@ -8,9 +8,12 @@ from pathlib import Path
 
 from budgetprune import BudgetPredictor
 from budgetprune.commands.serve import ServeArguments
-from budgetprune.service import ServerOptions
-from budgetprune.service import app as _app
-from budgetprune.service.metrics import MOST_SOURCES
+from budgetprune.service import ServerOptions, supervisor
+from budgetprune.service.columns import MOST_SOURCES, Columns
+from budgetprune.service.counts import Counts, OwnRow
+from budgetprune.service.endpoints import ENDPOINTS
+from budgetprune.service.metrics import Metrics
+from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.scheduling import TIME_SLICE
 from budgetprune.service.server import ARRIVING
 from budgetprune.utils.limits import MOST_CONNECTIONS, RESERVE, Limits
@@ -49,7 +52,7 @@ def test_the_app_is_made(tmp_path, monkeypatch):
 
 def test_endpoints_and_limits():
     told = set(re.findall(r"`(?:GET|POST) (/[\w/.]+)`", TEXT))
-    assert told == {*_app.ENDPOINTS, "/openapi.json"}
+    assert told == {*ENDPOINTS, "/openapi.json"}
     assert f"`--max-batch` rows ({Limits.batch_rows})" in TEXT
     assert f"`--max-body` ({Limits.body // 2**20} MiB)" in TEXT
     assert f"`--max-batch-body` ({Limits.batch_body // 2**20} MiB)" in TEXT
@@ -77,6 +80,25 @@ def test_connections():
     assert f"`--grace` seconds ({ServerOptions().grace})" in TEXT
     assert f"within {ARRIVING} s" in TEXT
     assert f"time slices of {1000 * TIME_SLICE:g} ms" in TEXT
+
+
+def test_workers():
+    assert (
+        f"at once if it served for {supervisor.STABLE:g} s, else after {supervisor.FIRST_DELAY:g} s" in TEXT
+    )
+    assert f"each time up to {supervisor.LONGEST_DELAY:g} s" in TEXT
+    assert f"do not end within {supervisor.ENDING:g} s after `--grace`" in TEXT
+    assert supervisor.MOST_FAILURES == 3
+    assert "three replacements in a row fail" in TEXT
+
+
+def test_counters_are_told():
+    """Every metric of a server, and no other."""
+    description = ModelDescription(predictor("classes"))
+    row = OwnRow(Counts(1, Columns(description).n_columns))
+    text = Metrics(description, row).text().decode()
+    names = set(re.findall(r"^# HELP (\w+)", text, flags=re.M))
+    assert set(re.findall(r"`(budgetprune_\w+)(?:\{[\w,]+\})?`", TEXT)) == names
 
 
 def test_options():

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import NoReturn
 
 from budgetprune.errors import BudgetPruneError, InvalidInputError, UnsupportedModelError
@@ -43,6 +44,13 @@ def needs_extra(extra: str, *packages: str) -> Iterator[None]:
         if absent not in packages:
             raise
         _fail_without(absent, extra)
+
+
+def check_installed(extra: str, *packages: str) -> None:
+    """Name the extra to install unless these packages are installed. Nothing is imported."""
+    for package in packages:
+        if find_spec(package) is None:
+            _fail_without(package, extra)
 
 
 def _fail_without(package: str, extra: str) -> NoReturn:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from budgetprune.commands.failures import WRONG, fail, needs_extra
+from budgetprune.commands.failures import WRONG, check_installed, fail
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.utils.limits import Limits
 
@@ -78,6 +78,14 @@ class ServeArguments:
     drain: Annotated[
         float, typer.Option(min=0, help="Seconds after a signal in which new requests get status 503.")
     ] = 1
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Number of processes that answer requests; more than one per processor is of no use. "
+            "Several are replaced when they die.",
+        ),
+    ] = 1
     log_level: Annotated[LogLevel, typer.Option(help="Log level.")] = LogLevel.warning
 
 
@@ -92,8 +100,9 @@ def serve(arguments: ServeArguments) -> None:
     from budgetprune.predictor import BudgetPredictor
 
     model, host, port = arguments.model, arguments.host, arguments.port
-    with needs_extra("serve", *PACKAGES):
-        from budgetprune.service import ServerOptions, run
+    check_installed("serve", *PACKAGES)
+    from budgetprune.service import ServerOptions, WorkerError, run
+
     try:
         predictor = BudgetPredictor.load(model)
     # TypeError: for example, options of a later version.
@@ -127,10 +136,13 @@ def serve(arguments: ServeArguments) -> None:
             grace=arguments.grace,
             drain=arguments.drain,
             log_level=arguments.log_level.value,
+            workers=arguments.workers,
         )
         run(predictor, options, when_ready=show_address)
     except InvalidInputError as error:
         fail(str(error), WRONG)
+    except WorkerError as error:
+        fail(f"{model} cannot be served: {error}.")
     except OSError as error:
         fail(f"cannot listen at {host}, port {port}: {error}; choose another --port, or 0 for any.")
 

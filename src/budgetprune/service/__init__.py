@@ -3,8 +3,6 @@
 Needs the extra ``budgetprune[serve]``.
 """
 
-from budgetprune.service.app import create_app
-from budgetprune.service.server import ServerOptions, run
-from budgetprune.utils.limits import Limits
+import lazy_loader
 
-__all__ = ["Limits", "ServerOptions", "create_app", "run"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

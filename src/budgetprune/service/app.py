@@ -16,6 +16,16 @@ from starlette.responses import PlainTextResponse, Response
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service import documents
 from budgetprune.service.bodies import BodyReader, parse, parse_rows
+from budgetprune.service.counts import OwnRow
+from budgetprune.service.endpoints import (
+    DECIDE,
+    DECIDE_BATCH,
+    HEALTH,
+    METRICS,
+    MODEL,
+    STEP,
+    STEP_BATCH,
+)
 from budgetprune.service.errors import (
     BUSY,
     INVALID,
@@ -27,17 +37,13 @@ from budgetprune.service.errors import (
     refuse_in_one_shape,
 )
 from budgetprune.service.handlers import Answer, HandleRequest, RequestHandler
-from budgetprune.service.hosts import CheckHost, Hosts
-from budgetprune.service.metrics import CountRequests, Metrics
+from budgetprune.service.hosts import Hosts
+from budgetprune.service.metrics import Metrics
+from budgetprune.service.middleware import CheckHost, CountRequests
 from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.scheduling import CooperativeScheduler
 from budgetprune.service.schemas import body_of, request_schemas
 from budgetprune.utils.limits import KIB, Limits
-
-STEP, DECIDE = "/v1/step", "/v1/decide"
-STEP_BATCH, DECIDE_BATCH = "/v1/batch", "/v1/batch/decide"
-MODEL, HEALTH, METRICS = "/v1/model", "/healthz", "/metrics"
-ENDPOINTS = (STEP, DECIDE, STEP_BATCH, DECIDE_BATCH, MODEL, HEALTH, METRICS)
 
 # Bodies up to this many bytes are answered immediately; larger ones in time slices.
 SMALL = 16 * KIB
@@ -72,7 +78,11 @@ class DirectRoute(APIRoute):
 
 
 def create_app(
-    predictor: BudgetPredictor, limits: Limits | None = None, *, hosts: Hosts | None = None
+    predictor: BudgetPredictor,
+    limits: Limits | None = None,
+    *,
+    hosts: Hosts | None = None,
+    row: OwnRow | None = None,
 ) -> FastAPI:
     """Create the ASGI app that serves a predictor.
 
@@ -83,6 +93,8 @@ def create_app(
         Limits on the size of a request.
     hosts : Hosts, optional
         Accepted ``Host`` headers. None accepts all.
+    row : OwnRow, optional
+        Where to count, for several processes with common metrics. None: the metrics are of this app alone.
 
     Returns
     -------
@@ -92,7 +104,7 @@ def create_app(
     limits = limits or Limits()
     description = ModelDescription(predictor)
     handler = RequestHandler(predictor, description)
-    metrics = Metrics(description, ENDPOINTS)
+    metrics = Metrics(description, row)
     # FastAPI's HTML pages would load scripts from a CDN.
     app = FastAPI(
         title="budgetprune",

@@ -18,6 +18,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from budgetprune.service.counts import OwnRow
 from budgetprune.service.errors import BAD_REQUEST, BUSY, JSON, LARGE_HEADERS, RETRY, TOO_LATE, error_body
 from budgetprune.utils.limits import KIB, Limits
 
@@ -40,6 +41,7 @@ class SharedState:
     """State of all connections of a server."""
 
     limits: Limits
+    row: OwnRow  # to record the number of open connections
     is_draining: bool = False  # new requests are rejected
     # Connections without a pending response, and since when; oldest first.
     waiting: dict[Connection, float] = field(default_factory=dict)
@@ -84,6 +86,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
         super().connection_made(transport)
+        self._shared.row.note_connections(len(self.connections))
         self.flow: Flow = Flow(transport)
         self._shared.waiting[self] = self.loop.time()
         self._timer = self.loop.call_later(self._limits.header_timeout, self._time_out)
@@ -99,6 +102,7 @@ class Connection(HttpToolsProtocol):
             _abandon(cycle)
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
+        self._shared.row.note_connections(len(self.connections))
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""

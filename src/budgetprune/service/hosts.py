@@ -11,10 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from starlette.types import ASGIApp, Receive, Scope, Send
-
 from budgetprune.errors import InvalidInputError
-from budgetprune.service.errors import BAD_REQUEST, MISDIRECTED, refusal
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 ANY_HOST = "*"
@@ -56,34 +53,6 @@ class Hosts:
             return False
         name = _canonical(found["v6"] or found["name"])
         return name in self._names or (self._any_address and _address(name) is not None)
-
-
-class CheckHost:
-    """Middleware that rejects requests for other hosts."""
-
-    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
-        self._app, self._hosts = app, hosts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            found = [value for name, value in scope["headers"] if name == b"host"]
-            # HTTP/1.0 has no Host header, and browsers do not use it.
-            if len(found) != 1 and (found or scope["http_version"] != "1.0"):
-                message = "a request must have one Host header."
-                await refusal(BAD_REQUEST, message, "host")(scope, receive, send)
-                return
-            if found and not self._hosts.allows(found[0]):
-                await refusal(MISDIRECTED, _message(found[0]), "host")(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-
-def _message(header: bytes) -> str:
-    host = header.decode("latin-1")
-    return (
-        f"the service does not answer for the host {host!r}. If clients should call it by that name, start "
-        "it with: --allowed-hosts NAME (without the port; repeat it for more names; '*' allows all)."
-    )
 
 
 def _checked(name: str) -> str:

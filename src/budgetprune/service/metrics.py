@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
-from time import perf_counter
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 
+from budgetprune.service.columns import OTHER, STATUSES, Columns
+from budgetprune.service.counts import CONNECTIONS, REPLACED, SERVING, Counts, OwnRow
 from budgetprune.service.model_description import ModelDescription
-
-# Sources with their own time series; thousands of series would be too many.
-MOST_SOURCES = 200
-OTHER = "(other)"
-
-_SHARES_OF_TOTAL = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 class Metrics:
@@ -30,122 +26,79 @@ class Metrics:
     acquired, so a dialogue counts once for any number of steps. The service is stateless, so a repeated last
     step counts twice.
 
-    Counters are plain numbers, because one thread updates them; `collect` converts them to metrics. The
-    client library's counters take a lock, and a decision updates one counter per source.
+    Counters are numbers in a row of `Counts`, which one thread updates; `collect` adds the rows of all
+    workers. The client library's counters take a lock, and a decision updates one counter per source.
 
     Parameters
     ----------
     description : ModelDescription
-    endpoints : sequence of str
-        Paths to count separately; other paths are counted together.
+    row : OwnRow, optional
+        Where to count, as a worker of `run`. None: the app counts alone, and its server is unknown.
     """
 
-    def __init__(self, description: ModelDescription, endpoints: Sequence[str]) -> None:
+    def __init__(self, description: ModelDescription, row: OwnRow | None = None) -> None:
         self.registry = CollectorRegistry()
-        self._reasons: Counter[str] = Counter()
-        self._cost = CumulativeHistogram(_cost_buckets(description.total_price))
-        priced = [
-            name for name, source in description.sources.items() if source.price > 0 and source.features
-        ]
-        self._labelled = priced[:MOST_SOURCES]
-        self._has_others = len(priced) > MOST_SOURCES
-        self._sources: Counter[str] = Counter()
-        self._seconds = {path: CumulativeHistogram(_SECONDS) for path in (*endpoints, OTHER)}
-        self._requests: Counter[tuple[str, int]] = Counter()
+        self._columns = Columns(description)
+        self._has_server = row is not None
+        row = row or OwnRow(Counts(1, self._columns.n_columns))
+        self._counts, self._row = row.counts, row.numbers
         self.registry.register(self)
 
     def count_answer(self, answer: dict[str, Any]) -> None:
         """Count an answer if it is final."""
         if answer["next"] is None:
-            self._reasons[answer["reason"]] += 1
-            self._cost.observe(answer["cost"])
-            self._sources.update(answer["acquired"])
+            row, columns = self._row, self._columns
+            row[columns.reasons[answer["reason"]]] += 1.0
+            columns.cost.observe(row, answer["cost"])
+            for source in answer["acquired"]:
+                row[columns.sources[source]] += 1.0
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count a finished request."""
-        endpoint = path if path in self._seconds else OTHER
-        self._seconds[endpoint].observe(seconds)
-        self._requests[endpoint, status] += 1
+        row, columns = self._row, self._columns
+        endpoint = path if path in columns.seconds else OTHER
+        columns.seconds[endpoint].observe(row, seconds)
+        row[columns.statuses[endpoint] + STATUSES.index(status)] += 1.0
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics, for the registry."""
+        columns, total = self._columns, self._counts.total()
         decisions = CounterMetricFamily("budgetprune_decisions", "Final answers.", labels=["reason"])
-        for reason, n in self._reasons.items():
-            decisions.add_metric([reason], n)
+        for reason, column in columns.reasons.items():
+            if total[column]:
+                decisions.add_metric([reason], float(total[column]))
         yield decisions
         cost = HistogramMetricFamily("budgetprune_decision_cost", "Of what was acquired for a final answer.")
-        cost.add_metric([], *self._cost.contents())
+        cost.add_metric([], *columns.cost.contents(total))
         yield cost
         sources = CounterMetricFamily(
             "budgetprune_sources_acquired", "Sources acquired for final answers.", labels=["source"]
         )
-        for name in self._labelled:
-            sources.add_metric([name], self._sources[name])
-        if self._has_others:
-            sources.add_metric([OTHER], self._sources.total() - sum(self._sources[s] for s in self._labelled))
+        for name, column in columns.labelled.items():
+            sources.add_metric([name], float(total[column]))
+        if columns.has_others:
+            sources.add_metric([OTHER], float(total[columns.others]))
         yield sources
         seconds = HistogramMetricFamily(
             "budgetprune_request_seconds",
             "Time from the headers of a request to the end of its response.",
             labels=["endpoint"],
         )
-        for endpoint, histogram in self._seconds.items():
-            seconds.add_metric([endpoint], *histogram.contents())
+        for endpoint, histogram in columns.seconds.items():
+            seconds.add_metric([endpoint], *histogram.contents(total))
         yield seconds
         requests = CounterMetricFamily("budgetprune_requests", "Requests.", labels=["endpoint", "status"])
-        for (endpoint, status), n in self._requests.items():
-            requests.add_metric([endpoint, str(status)], n)
+        for endpoint, first in columns.statuses.items():
+            for k in np.flatnonzero(total[first : first + len(STATUSES)]).tolist():
+                requests.add_metric([endpoint, str(STATUSES[k])], float(total[first + k]))
         yield requests
+        if self._has_server:
+            yield GaugeMetricFamily("budgetprune_workers", "Processes that serve.", total[SERVING])
+            yield GaugeMetricFamily("budgetprune_connections", "Open connections.", total[CONNECTIONS])
+            yield CounterMetricFamily(
+                "budgetprune_workers_replaced", "Workers that died and were replaced.", total[REPLACED]
+            )
 
     def text(self) -> bytes:
         """Return all metrics in Prometheus's text format."""
         return generate_latest(self.registry)
-
-
-class CumulativeHistogram:
-    """Histogram with cumulative counts, as in Prometheus."""
-
-    def __init__(self, bounds: Sequence[float]) -> None:
-        self._bounds = bounds
-        self._counts = [0] * (len(bounds) + 1)
-        self._sum = 0.0
-
-    def observe(self, number: float) -> None:
-        """Count one number."""
-        self._counts[bisect_left(self._bounds, number)] += 1
-        self._sum += number
-
-    def contents(self) -> tuple[list[tuple[str, float]], float]:
-        """Return (upper bound, cumulative count) pairs and the sum of all numbers."""
-        names = [*(str(bound) for bound in self._bounds), "+Inf"]
-        return list(zip(names, map(float, accumulate(self._counts)), strict=True)), self._sum
-
-
-class CountRequests:
-    """Middleware that records the time and status of every request."""
-
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app, self._metrics = app, metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status = 500  # if no response is sent
-
-        async def noting(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        start = perf_counter()
-        try:
-            await self._app(scope, receive, noting)
-        finally:
-            self._metrics.count_request(scope["path"], status, perf_counter() - start)
-
-
-def _cost_buckets(total: float) -> tuple[float, ...]:
-    """Return rounded shares of the total price of all sources."""
-    return tuple(sorted({float(f"{share * total:.3g}") for share in _SHARES_OF_TOTAL}))

@@ -8,10 +8,7 @@ import gc
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from types import FrameType
-from typing import Any, NoReturn
+from collections.abc import Callable
 
 import uvicorn
 
@@ -20,8 +17,14 @@ from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.accept import Acceptor
 from budgetprune.service.app import create_app
 from budgetprune.service.bodies import parse
+from budgetprune.service.columns import Columns
 from budgetprune.service.connection import LINGER, Connection, SharedState
+from budgetprune.service.counts import Counts, OwnRow
 from budgetprune.service.hosts import Hosts
+from budgetprune.service.job import FORCE
+from budgetprune.service.model_description import ModelDescription
+from budgetprune.service.options import ServerOptions
+from budgetprune.service.signals import SIGNALS, leave
 from budgetprune.utils.limits import Limits, connection_limit
 
 # Requests that arrive within this many seconds after a signal are still answered.
@@ -29,95 +32,58 @@ ARRIVING = 0.1
 # Seconds between two checks for pending work.
 TICK = 0.02
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
 _log = logging.getLogger("uvicorn.error")
 
 
-@dataclass(frozen=True)
-class ServerOptions:
-    """Options of `run`.
-
-    Parameters
-    ----------
-    host : str
-        Name or address to listen on. There is no authentication; the default is local only.
-    port : int
-        0 selects a free port.
-    limits : Limits
-    allowed_hosts : names or addresses
-        Accepted ``Host`` headers, besides `host` and the names of the loopback interface; "*" accepts all. If
-        `host` is the address of all interfaces, every address is accepted, but no other name.
-    grace : float
-        Seconds after a signal until pending requests are rejected (503).
-    drain : float
-        Seconds after a signal in which connections are accepted, but new requests are rejected (503).
-    log_level : str
-        Log level of uvicorn: critical, error, warning, info, debug or trace.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8000
-    limits: Limits = field(default_factory=Limits)
-    allowed_hosts: Iterable[str] = ()
-    grace: float = 30
-    drain: float = 1
-    log_level: str = "warning"
-
-
-def run(
+def serve(
     predictor: BudgetPredictor,
-    options: ServerOptions | None = None,
+    listener: socket.socket,
+    options: ServerOptions,
     *,
-    when_ready: Callable[[str], None] = lambda address: None,
-    **settings: Any,
+    when_ready: Callable[[], None],
+    row: OwnRow | None = None,
+    control: socket.socket | None = None,
 ) -> None:
-    """Serve a predictor until SIGINT or SIGTERM; requests that have arrived are still answered.
+    """Serve a predictor in this process until SIGINT or SIGTERM.
 
     Parameters
     ----------
     predictor : BudgetPredictor
-    options : ServerOptions, optional
+    listener : socket
+        Bound socket; it is closed in the end.
+    options : ServerOptions
     when_ready : callable
-        Called with the address once connections are accepted.
-    **settings
-        Fields of `ServerOptions`, instead of those in `options`.
-
-    Raises
-    ------
-    OSError
-        If the address cannot be bound.
-    InvalidInputError
-        If one of `allowed_hosts` is not a valid host.
+        Called once connections are accepted.
+    row : OwnRow, optional
+        Where one of several workers counts.
+    control : socket, optional
+        From the supervisor of several workers; see `budgetprune.service.job`.
     """
-    if "limits" in settings and settings["limits"] is None:
-        settings["limits"] = Limits()
-    options = replace(options or ServerOptions(), **settings)
     limits, hosts = options.limits, Hosts(options.host, options.allowed_hosts)
-    listener = _listener(options.host, options.port)
-    with listener:
-        app = create_app(predictor, limits, hosts=hosts)
-        _warm_up(predictor)
-        config = uvicorn.Config(
-            app,
-            log_level=options.log_level,
-            access_log=False,  # the metrics replace it, and are faster
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=limits.keep_alive,  # type: ignore[arg-type]  # float works
-        )
-        # After shutdown, uvicorn raises the signal again for the previous handler.
-        for number in SIGNALS:
-            signal.signal(number, _leave)
-        # Exclude libraries and the model from garbage collection: it would take 100 ms each time.
-        gc.collect()
-        gc.freeze()
-        server = _Server(config, listener, options)
-        server.when_ready = lambda: when_ready(_address(listener))
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(server.serve())
+    description = ModelDescription(predictor)
+    row = row or OwnRow(Counts(1, Columns(description).n_columns))
+    app = create_app(predictor, limits, hosts=hosts, row=row)
+    _warm_up(predictor)
+    config = uvicorn.Config(
+        app,
+        log_level=options.log_level,
+        access_log=False,  # the metrics replace it, and are faster
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=limits.keep_alive,  # type: ignore[arg-type]  # float works
+    )
+    # After shutdown, uvicorn raises the signal again for the previous handler.
+    for number in SIGNALS:
+        signal.signal(number, leave)
+    # Exclude libraries and the model from garbage collection: it would take 100 ms each time.
+    gc.collect()
+    gc.freeze()
+    server = _Server(config, listener, options, row, control)
+    server.when_ready = when_ready
+    with listener, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(server.serve())
 
 
 class _Server(uvicorn.Server):
@@ -125,11 +91,20 @@ class _Server(uvicorn.Server):
 
     when_ready: Callable[[], None]
 
-    def __init__(self, config: uvicorn.Config, listener: socket.socket, options: ServerOptions) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        options: ServerOptions,
+        row: OwnRow,
+        control: socket.socket | None,
+    ) -> None:
         super().__init__(config)
         self._listener, self._grace, self._drain = listener, options.grace, options.drain
         self._most = connection_limit(options.limits)
-        self._shared = SharedState(options.limits)
+        self._row, self._shared = row, SharedState(options.limits, row)
+        self._control = control
+        self._others_continue = control is not None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept connections. See uvicorn."""
@@ -141,17 +116,37 @@ class _Server(uvicorn.Server):
         self._acceptor = Acceptor(self._listener, make, opened, self._shared, self._most)
         self.servers = []
         self.started = True
+        if self._control is not None:
+            asyncio.get_running_loop().add_reader(self._control.fileno(), self._obey, self._control)
+        self._row.note_serving(True)
         self.when_ready()
+
+    def _obey(self, control: socket.socket) -> None:
+        """Do what the supervisor says; stop if it has died."""
+        try:
+            orders = control.recv(16)
+        except OSError:
+            orders = b""
+        if not orders:
+            asyncio.get_running_loop().remove_reader(control.fileno())
+            _log.warning("The supervisor of this worker has died; stopping.")
+        self._others_continue = False
+        self.should_exit = True
+        self.force_exit = self.force_exit or FORCE in orders
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer requests that have arrived, reject later ones, then close. See uvicorn."""
         loop = asyncio.get_running_loop()
         start, state = loop.time(), self.server_state
+        self._row.note_serving(False)
         await asyncio.sleep(ARRIVING)
-        await self._acceptor.accept_arrived(start + self._grace)
-        self._shared.is_draining = True
-        await self._wait(start + min(self._drain, self._grace), lambda: False)
-        await self._acceptor.close(start + self._grace)
+        if self._others_continue:  # and accept what comes
+            self._acceptor.leave()
+        else:
+            await self._acceptor.accept_arrived(start + self._grace)
+            self._shared.is_draining = True
+            await self._wait(start + min(self._drain, self._grace), lambda: False)
+            await self._acceptor.close(start + self._grace)
         for connection in self._connections():
             connection.close_when_answered()
         await self._wait(start + self._grace, lambda: not state.connections and not state.tasks)
@@ -191,37 +186,9 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     return uvloop.new_event_loop
 
 
-def _listener(host: str, port: int) -> socket.socket:
-    """Bind the socket first, so that a busy port fails early."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except UnicodeError:
-        raise OSError(f"{host!r} is not a host name") from None
-    family, kind, protocol, _, address = found[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
-def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 def _warm_up(predictor: BudgetPredictor) -> None:
     """Compile the kernels, or read them from their cache, before the first request."""
     parse(b"{}", Limits())
     predictor.step({})
     with contextlib.suppress(InvalidInputError):  # zeros may be invalid
         predictor.decide(dict.fromkeys(predictor.feature_names, 0.0))
-
-
-def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # a second signal would change the exit status
-    raise SystemExit(0)
