@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from budgetprune.errors import SolverError
 from budgetprune.problem import PruningProblem
 from budgetprune.problem.pruning import Pruning
-from budgetprune.solvers.parametric.answer import node_levels, scatter_flow
+from budgetprune.solvers.parametric.answer import node_levels
 from budgetprune.solvers.parametric.graph import Closure, build_closure, number_pairs, uses_of_blocks
+from budgetprune.solvers.parametric.graph_kernels import scatter_flow
 
 SCRIPT = Path(__file__).with_name("ortools_flow.py")
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-import numba
 import pytest
+
+from budgetprune.utils.threads import kernel_threads
 
 
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
     """Run kernels on one thread: on tiny problems, threads mostly wait for each other."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(before)
+    with kernel_threads(1):
+        yield

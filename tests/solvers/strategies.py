@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numba
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from tests.uncompiled import UNCOMPILED
 
 from budgetprune import FeatureCosts, Forest, PruningProblem
 
@@ -21,7 +21,7 @@ N_CLASSES = 2
 def examples(number: int) -> settings:
     """Try this many examples, the same in every run; fewer where kernels are plain Python."""
     return settings(
-        max_examples=max(8, number // 4) if numba.config.DISABLE_JIT else number,
+        max_examples=max(8, number // 4) if UNCOMPILED else number,
         deadline=None,
         derandomize=True,
         database=None,

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +16,7 @@ from budgetprune.problem import PruningProblem
 from budgetprune.solvers import lp as _lp
 from budgetprune.solvers import primal_dual as _primal_dual
 from budgetprune.solvers import primal_dual_kernels as kernels
+from budgetprune.utils.threads import kernel_threads
 
 from .oracles import LAMBDAS, boosted_case, random_case
 from .strategies import build_forest, cases, examples
@@ -136,14 +136,11 @@ def answer(problem, lam=MIDDLE):
     return pruning.keep, pruning.dual, pruning.report.objective, pruning.report.bound
 
 
-def test_same_input_same_bits_with_any_number_of_threads(problem):
+def test_same_input_same_bits_with_any_number_of_threads(problem, monkeypatch):
+    monkeypatch.setattr(_primal_dual, "FEWEST_OF_THREADS", 0)
     first = answer(problem)
-    n_threads = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with kernel_threads(1):
         second = answer(problem)
-    finally:
-        numba.set_num_threads(n_threads)
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
@@ -221,7 +218,23 @@ def tree_value(forest, h, error, charge, temperature):
 
 
 def prune_trees(forest, error, charge, temperature):
-    return kernels.prune_trees(forest.tree_start, forest.parent, forest.right, error, charge, temperature)
+    value, probability = np.empty((2, forest.n_nodes))
+    keep = np.empty(forest.n_nodes, np.bool_)
+    for t in range(forest.n_trees):
+        kernels.prune_trees(
+            forest.tree_start,
+            t,
+            t + 1,
+            forest.parent,
+            forest.right,
+            error,
+            charge,
+            temperature,
+            value,
+            keep,
+            probability,
+        )
+    return value, keep, probability
 
 
 @pytest.mark.uncompiled
@@ -255,11 +268,14 @@ def steps_at(h, forest):
 def test_shares_add_up_to_prices(seed):
     problem = random_case(seed).problem
     rng = np.random.default_rng(seed)
-    uses, use = _primal_dual._list_uses(problem, 0.02, at_stake=np.ones(problem.forest.n_nodes))
+    uses, use, sources = _primal_dual._list_uses(problem, 0.02, at_stake=np.ones(problem.forest.n_nodes))
     weight, level = rng.random(use.size) + 0.1, rng.integers(0, 5, use.size).astype(np.int16)
-    paid, cost_by_level = kernels.share_prices(uses, weight, level)
+    paid, cost_by_level = np.empty(use.size), np.zeros((problem.n_sources, kernels.N_LEVELS + 1))
     beta = np.zeros(problem.n_incidences)
-    kernels.write_shares(uses, weight, problem.use_start[use], beta)
+    assert sorted(sources) == list(range(problem.n_sources))
+    for s in sources:
+        kernels.share_prices(s, uses, weight, level, paid, cost_by_level)
+        kernels.write_shares(s, uses, weight, problem.use_start[use], beta)
 
     total = np.zeros((problem.n_sources, problem.n_examples))
     highest = np.zeros(total.shape, dtype=int)

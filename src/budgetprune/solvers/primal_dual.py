@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from numbers import Integral
+from typing import TypeVar
 
 import numpy as np
-from numba import get_num_threads
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from tqdm import tqdm
@@ -16,6 +18,9 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.problem import Certificate, Pruning, PruningProblem
 from budgetprune.solvers import primal_dual_kernels as kernels
 from budgetprune.solvers.incidences import first_rows
+from budgetprune.utils.threads import in_threads
+
+Part = TypeVar("Part")
 
 # Increase of a use's potential in one iteration if its split is kept with probability 1, before any stall.
 STEP = 3.0
@@ -23,6 +28,10 @@ STEP = 3.0
 NEWEST = 0.1
 # Iterations without a better bound that count as a stall. Then steps get shorter, and the minima less soft.
 PATIENCE = 3
+# With fewer incidences, starting threads takes longer than it saves.
+FEWEST_OF_THREADS = 200_000
+# Trees are divided into this many parts.
+PARTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +144,10 @@ class _Search:
         self.bound, self.objective = -np.inf, problem.objective(self.keep, lam)
         self._problem, self._lam, self._scale, self._at_roots = problem, lam, problem.scale, self.objective
         self._computation = lam * problem.computation
+        self._trees = np.unique(np.linspace(0, problem.forest.n_trees, PARTS + 1).astype(int)).tolist()
         free = np.zeros(n_nodes)
         self._at_stake = problem.error - self._prune_trees(free, temperature=free)[0]
-        self._uses, self._use = _list_uses(problem, lam, self._at_stake)
+        self._uses, self._use, self._sources = _list_uses(problem, lam, self._at_stake)
         self._node = problem.use_node[self._use]
         self._potential = self._best_potential = np.zeros(self._use.size)
         self._usage = np.zeros(n_nodes)
@@ -152,14 +162,19 @@ class _Search:
         """The beta of the best bound."""
         beta = np.zeros(self._problem.n_incidences)
         first = self._problem.use_start[self._use]
-        kernels.write_shares(self._uses, _weights(self._best_potential), first, beta)
+        weight = _weights(self._best_potential)
+        self._for_each(lambda s: kernels.write_shares(s, self._uses, weight, first, beta), self._sources)
         return beta
 
     def share_prices(self) -> None:
         """Share the prices, and evaluate the prunings given by thresholds on the last usage."""
         level = np.ceil(kernels.N_LEVELS * self._usage).astype(np.int16)
-        self._paid, cost_by_level = kernels.share_prices(
-            self._uses, _weights(self._potential), level[self._node]
+        weight, level_of_use = _weights(self._potential), level[self._node]
+        self._paid = paid = np.empty(weight.size)
+        cost_by_level = np.zeros((self._problem.n_sources, kernels.N_LEVELS + 1))
+        self._for_each(
+            lambda s: kernels.share_prices(s, self._uses, weight, level_of_use, paid, cost_by_level),
+            self._sources,
         )
         saved = self._problem.gain - self._computation
         loss = cost_by_level.sum(axis=0) - np.bincount(level, saved, minlength=kernels.N_LEVELS + 1)
@@ -197,11 +212,33 @@ class _Search:
     def _prune_trees(
         self, charge: NDArray[np.float64], temperature: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
-        forest = self._problem.forest
-        pruned: tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]] = kernels.prune_trees(
-            forest.tree_start, forest.parent, forest.right, self._problem.error, charge, temperature
-        )
-        return pruned
+        forest, error = self._problem.forest, self._problem.error
+        value, probability = np.empty((2, forest.n_nodes))
+        keep = np.empty(forest.n_nodes, np.bool_)
+
+        def prune(trees: tuple[int, int]) -> None:
+            kernels.prune_trees(
+                forest.tree_start,
+                *trees,
+                forest.parent,
+                forest.right,
+                error,
+                charge,
+                temperature,
+                value,
+                keep,
+                probability,
+            )
+
+        self._for_each(prune, list(pairwise(self._trees)))
+        return value, keep, probability
+
+    def _for_each(self, work: Callable[[Part], None], parts: Sequence[Part]) -> None:
+        if self._problem.n_incidences >= FEWEST_OF_THREADS:
+            in_threads(work, parts)
+        else:
+            for part in parts:
+                work(part)
 
 
 def _weights(potential: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -212,34 +249,30 @@ def _weights(potential: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _list_uses(
     problem: PruningProblem, lam: float, at_stake: NDArray[np.float64]
-) -> tuple[kernels.Uses, NDArray[np.int64]]:
+) -> tuple[kernels.Uses, NDArray[np.int64], list[int]]:
     """List the uses source by source, without those of splits that are pruned even if free.
 
     Returns
     -------
     uses : kernels.Uses
     use : the number of each of these uses in the problem
+    sources : all sources, those with most incidences first
     """
     n_sources = problem.n_sources
     use = np.flatnonzero(at_stake[problem.use_node] > 0)
     use = use[np.argsort(problem.use_source[use], kind="stable")]
     source, size = problem.use_source[use], np.diff(problem.use_start)[use]
     start = first_rows(problem)[use]
-    # Assign the sources to the threads, busiest first, in alternating order: 0 1 1 0 0 1 1 0 ...
-    busiest = np.argsort(-np.bincount(source, size, minlength=n_sources), kind="stable")
-    n_threads = get_num_threads()
-    round_, thread = np.divmod(np.arange(n_sources), n_threads)
-    thread = np.where(round_ % 2, n_threads - 1 - thread, thread)
     uses = kernels.Uses(
-        source_start=np.searchsorted(source, np.arange(n_sources + 1)),
-        schedule=busiest[np.argsort(thread, kind="stable")],
-        start=start,
-        stop=start + size,
-        rows=problem.order.ravel().view(np.uint32),
-        price=lam * problem.costs.price,
-        row_weight=problem.row_weight,
+        np.searchsorted(source, np.arange(n_sources + 1)),
+        start,
+        start + size,
+        problem.order.ravel().view(np.uint32),
+        lam * problem.costs.price,
+        problem.row_weight,
     )
-    return uses, use
+    busiest = np.argsort(-np.bincount(source, size, minlength=n_sources), kind="stable")
+    return uses, use, busiest.tolist()
 
 
 def _check_options(gap: float, max_iterations: int) -> None:

@@ -1,6 +1,6 @@
 """Types of the kernels' arguments: C names here, aliases for type checkers in `kernel_types.py`."""
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 ctypedef Py_ssize_t Size
 
@@ -11,6 +11,7 @@ ctypedef fused Rows:
 
 # Contiguous arrays that are only read, by type of their entries. Boolean arrays are bytes.
 ctypedef const uint8_t[::1] Flags
+ctypedef const int16_t[::1] Shorts
 ctypedef const int32_t[::1] Ints
 ctypedef const int64_t[::1] Longs
 ctypedef const uint32_t[::1] Words
@@ -27,6 +28,7 @@ ctypedef const double[:, :, ::1] Doubles3
 # The same, that are written to.
 ctypedef uint8_t[::1] OutFlags
 ctypedef int8_t[::1] OutChars
+ctypedef int16_t[::1] OutShorts
 ctypedef int32_t[::1] OutInts
 ctypedef int64_t[::1] OutLongs
 ctypedef uint32_t[::1] OutWords

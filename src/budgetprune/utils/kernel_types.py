@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Size: TypeAlias = int
 int8_t: TypeAlias = int
+int16_t: TypeAlias = int
 int32_t: TypeAlias = int
 int64_t: TypeAlias = int
 uint8_t: TypeAlias = int
@@ -23,6 +24,7 @@ Rows: TypeAlias = Any
 
 # Contiguous arrays that are only read, by type of their entries.
 Flags: TypeAlias = NDArray[np.bool_]
+Shorts: TypeAlias = NDArray[np.int16]
 Ints: TypeAlias = NDArray[np.int32]
 Longs: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint32]
@@ -39,6 +41,7 @@ Doubles3: TypeAlias = Doubles
 # The same, that are written to.
 OutFlags: TypeAlias = Flags
 OutChars: TypeAlias = NDArray[np.int8]
+OutShorts: TypeAlias = Shorts
 OutInts: TypeAlias = Ints
 OutLongs: TypeAlias = Longs
 OutWords: TypeAlias = Words

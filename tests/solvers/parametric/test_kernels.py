@@ -11,17 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from budgetprune import Forest
-from budgetprune.solvers.parametric.discharge import discharge, set_level
-from budgetprune.solvers.parametric.graph import ALWAYS, NEVER, build_closure, contract
+from budgetprune.solvers.parametric.graph import ALWAYS, NEVER, build_closure
+from budgetprune.solvers.parametric.graph_kernels import contract
+from budgetprune.solvers.parametric.kernels import Network, discharge, set_level
 from budgetprune.solvers.parametric.levels import route
-from budgetprune.solvers.parametric.network import UNREACHED, Network, build_network
-from budgetprune.solvers.parametric.search import search
-from budgetprune.solvers.parametric.slices import split
+from budgetprune.solvers.parametric.search_kernels import search
+from budgetprune.solvers.parametric.slice_kernels import split
 
 from ..oracles import prunings_below
 from ..strategies import cases, drawn_forests, examples, generators
 
 pytestmark = [pytest.mark.uncompiled, pytest.mark.usefixtures("one_thread")]
+
+
+UNREACHED = 2**30
 
 
 # --- Search -------------------------------------------------------------------------------------------------
@@ -63,9 +66,9 @@ def slow_heights(net: Network, blocks: np.ndarray) -> dict[int, int]:
     return {u: height(u) for u in here}
 
 
-def check_search(net: Network, blocks: np.ndarray, pairs: np.ndarray, threads: int) -> None:
+def check_search(net: Network, blocks: np.ndarray, pairs: np.ndarray) -> None:
     """Search gives all blocks their heights, and pairs those of their lowest suppliers."""
-    reached = search(net, blocks, pairs, threads)
+    reached = search(net, blocks, pairs)
     expected = slow_heights(net, blocks)
     assert {u: net.height[u] for u in blocks.tolist()} == expected
     assert reached == sum(steps < UNREACHED for steps in expected.values())
@@ -78,33 +81,29 @@ def check_search(net: Network, blocks: np.ndarray, pairs: np.ndarray, threads: i
             assert net.pair_height[j] == min(lowest)
 
 
-@given(
-    cases,
-    st.lists(st.tuples(st.floats(0, 1.2), st.integers(1, 20)), min_size=1, max_size=4),
-    st.integers(1, 2),
-)
+@given(cases, st.lists(st.tuples(st.floats(0, 1.2), st.integers(1, 20)), min_size=1, max_size=4))
 @examples(60)
-def test_search_finds_the_distances(case, steps, threads):
+def test_search_finds_the_distances(case, steps):
     """In whatever state levels and unfinished work leave the flow; and in both parts of a slice."""
     closure = build_closure(case.problem)
     if not len(closure.top):
         return
-    net = build_network(
+    net = Network(
         closure.parent, closure.gain, closure.arc_start, closure.arc_pair, closure.price * closure.unit
     )
     blocks, pairs = np.arange(len(closure.top), dtype=np.int32), np.arange(len(net.price), dtype=np.int32)
     largest = case.problem.path().lam[-1]
     for share, limit in steps:
         set_level(net, pairs, share * largest)
-        check_search(net, blocks, pairs, threads)
+        check_search(net, blocks, pairs)
         discharge(net, blocks, limit)
-        check_search(net, blocks, pairs, threads)
+        check_search(net, blocks, pairs)
     if not route(net, blocks, pairs, largest / 2):
         b, p = split(net, blocks, pairs, 1)
-        check_search(net, blocks[:b], pairs[:p], threads)
-        check_search(net, blocks[b:], pairs[p:], threads)
+        check_search(net, blocks[:b], pairs[:p])
+        check_search(net, blocks[b:], pairs[p:])
         set_level(net, pairs[:p], largest)
-        check_search(net, blocks[:b], pairs[:p], threads)
+        check_search(net, blocks[:b], pairs[:p])
 
 
 @given(cases, st.lists(st.floats(0, 1.2), min_size=1, max_size=4))
@@ -112,24 +111,26 @@ def test_search_finds_the_distances(case, steps, threads):
 def test_flow_is_neither_lost_nor_made_up(case, levels):
     """All gain of a block is waiting, absorbed by it, or sent on; pairs hold what they were sent."""
     closure = build_closure(case.problem)
-    net = build_network(
+    net = Network(
         closure.parent, closure.gain, closure.arc_start, closure.arc_pair, closure.price * closure.unit
     )
     blocks, pairs = np.arange(len(closure.top), dtype=np.int32), np.arange(len(net.price), dtype=np.int32)
     largest = case.problem.path().lam[-1]
+    names = ("flow", "load", "capacity", "up", "excess", "room", "parent", "arc_pair")
+    flow, load, capacity, up, excess, room, parent, arc_pair = (np.asarray(getattr(net, n)) for n in names)
     for level in levels:
         absorbed = route(net, blocks, pairs, level * largest)
-        assert absorbed == (not net.excess.any())
-        received = np.zeros_like(net.load)
-        np.add.at(received, net.arc_pair, net.flow)
-        np.testing.assert_array_equal(net.load, received)
-        assert np.all(net.load <= net.capacity)
+        assert absorbed == (not excess.any())
+        received = np.zeros_like(load)
+        np.add.at(received, arc_pair, flow)
+        np.testing.assert_array_equal(load, received)
+        assert np.all(load <= capacity)
         for u in blocks:
-            sent = net.up[u] + sum(net.flow[a] for a in arcs_of(net, u))
-            given = net.up[net.parent == u].sum()
-            filled = max(-closure.gain[u], 0) - net.room[u]
-            assert max(closure.gain[u], 0) + given == net.excess[u] + sent + filled
-        for values in (net.flow, net.up, net.excess, net.room):
+            sent = up[u] + sum(flow[a] for a in arcs_of(net, u))
+            given = up[parent == u].sum()
+            filled = max(-closure.gain[u], 0) - room[u]
+            assert max(closure.gain[u], 0) + given == excess[u] + sent + filled
+        for values in (flow, up, excess, room):
             assert np.all(values >= 0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from ortools.graph.python.max_flow import SimpleMaxFlow
@@ -10,11 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetprune import FeatureCosts, Forest, PruningProblem
-from budgetprune.solvers.parametric.discharge import set_level
-from budgetprune.solvers.parametric.graph import build_closure
-from budgetprune.solvers.parametric.levels import PARALLEL_PAIRS, route
-from budgetprune.solvers.parametric.network import build_network
-from budgetprune.solvers.parametric.search import search
+from budgetprune.utils.threads import default_thread_count, kernel_threads
 
 N_TRAIN = 1500
 # Eight features on their own, eight in two groups; in one of them, each feature has a price as well.
@@ -147,42 +142,15 @@ def test_computation_has_a_price_too():
 # --- Threads ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def threads():
-    """A function that sets the number of threads, until the test ends."""
-    if numba.config.NUMBA_NUM_THREADS < 2:
+def test_threads_do_not_change_a_bit(problem):
+    if default_thread_count() < 2:
         pytest.skip("there is one thread only")
-    before = numba.get_num_threads()
-    yield numba.set_num_threads
-    numba.set_num_threads(before)
-
-
-def test_threads_do_not_change_a_bit(problem, threads):
-    assert problem.n_examples * problem.n_sources > PARALLEL_PAIRS
     paths, duals = [], []
     for number in (1, 2, 2):
-        threads(number)
-        paths.append(problem.path(certify=True))
-        duals.append(problem.solve(paths[-1].lam[len(paths[-1]) // 2]).dual)
+        with kernel_threads(number):
+            paths.append(problem.path(certify=True))
+            duals.append(problem.solve(paths[-1].lam[len(paths[-1]) // 2]).dual)
     for path, dual in zip(paths[1:], duals[1:], strict=True):
         for name in ("critical_lambda", "lam", "error", "cost", "n_splits", "objective", "bound", "gap"):
             assert getattr(path, name).tobytes() == getattr(paths[0], name).tobytes(), name
         assert dual.tobytes() == duals[0].tobytes()
-
-
-def test_threads_do_not_change_heights(problem, threads):
-    threads(2)
-    closure = build_closure(problem)
-    net = build_network(
-        closure.parent, closure.gain, closure.arc_start, closure.arc_pair, closure.price * closure.unit
-    )
-    blocks, pairs = np.arange(len(closure.top), dtype=np.int32), np.arange(len(net.price), dtype=np.int32)
-    # A flow that is complete at one level, and too much for a lower one.
-    route(net, blocks, pairs, 0.004)
-    set_level(net, pairs, 0.003)
-    found = []
-    for number in (1, 2):
-        reached = search(net, blocks, pairs, number)
-        found.append((reached, net.height.tobytes(), net.pair_height.tobytes()))
-    assert found[0] == found[1]
-    assert len(set(net.height)) > 3

@@ -12,8 +12,8 @@ from budgetprune.path import ROUNDING, PruningPath, breakpoints
 from budgetprune.problem import Pruning
 from budgetprune.solvers.parametric.answer import incidence_flow, node_levels
 from budgetprune.solvers.parametric.graph import Closure, build_closure
+from budgetprune.solvers.parametric.kernels import Network
 from budgetprune.solvers.parametric.levels import Choice, Levels, at_density, find_levels
-from budgetprune.solvers.parametric.network import Network, build_network
 from budgetprune.utils.numbers import all_at_least_zero, at_least_zero
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _certified_path(
 
 def _run(problem: PruningProblem, choose: Choice, verbose: bool) -> tuple[Closure, Network, Levels]:
     closure = build_closure(problem)
-    net = build_network(
+    net = Network(
         closure.parent, closure.gain, closure.arc_start, closure.arc_pair, closure.price * closure.unit
     )
     return closure, net, find_levels(net, closure.gain, closure.unit, choose, verbose)

@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.solvers.parametric.graph import (
-    ALWAYS,
-    NEVER,
-    BlockUses,
-    Closure,
-    number_pairs,
-    uses_of_blocks,
-)
-from budgetprune.solvers.parametric.network import IntArray, Network
-from budgetprune.utils.jit import njit
+from budgetprune.solvers.parametric.graph import ALWAYS, NEVER, Closure, number_pairs, uses_of_blocks
+from budgetprune.solvers.parametric.graph_kernels import resolve_neutral, scatter_flow
+from budgetprune.solvers.parametric.kernels import Network
 
 if TYPE_CHECKING:
     from budgetprune.problem import PruningProblem
@@ -36,19 +29,6 @@ def node_levels(
     return critical
 
 
-@njit(cache=True)
-def resolve_neutral(
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    neutral: NDArray[np.bool_],
-    critical: NDArray[np.float64],
-) -> None:
-    """Keep a split without cost and gain only as long as a split below it is kept."""
-    for h in range(left.size - 1, -1, -1):
-        if neutral[h]:
-            critical[h] = max(critical[left[h]], critical[right[h]])
-
-
 def incidence_flow(problem: PruningProblem, closure: Closure, net: Network) -> NDArray[np.float64]:
     """Dual solution from the flow: one number per incidence."""
     number, _ = number_pairs(problem, closure.top)
@@ -66,27 +46,3 @@ def incidence_flow(problem: PruningProblem, closure: Closure, net: Network) -> N
     )
     beta /= closure.unit
     return beta
-
-
-@njit(cache=True)
-def scatter_flow(
-    uses: BlockUses,
-    use_start: NDArray[np.int64],
-    number: NDArray[np.int32],
-    arc_start: IntArray,
-    arc_stop: IntArray,
-    arc_pair: NDArray[np.int32],
-    flow: NDArray[np.int64],
-    to_pair: NDArray[np.int64],
-    beta: NDArray[np.float64],
-) -> None:
-    """Look up the flow of every incidence; removed arcs carry none. `to_pair` is all zeros."""
-    for b in range(uses.tree.size):
-        rows = uses.order[uses.tree[b]]
-        for a in range(arc_start[b], arc_stop[b]):
-            to_pair[arc_pair[a]] = flow[a]
-        for k in range(uses.start[b], uses.stop[b]):
-            for q in range(uses.row_start[b], uses.row_stop[b]):
-                beta[use_start[k] + q - uses.row_start[b]] = to_pair[number[uses.source[k], rows[q]]]
-        for a in range(arc_start[b], arc_stop[b]):
-            to_pair[arc_pair[a]] = 0

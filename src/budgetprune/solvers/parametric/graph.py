@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.solvers.parametric.network import IntArray
-from budgetprune.utils.jit import njit, prange
+from budgetprune.solvers.parametric.graph_kernels import BlockUses, contract, fill_arcs, mark_pairs
+from budgetprune.utils.threads import in_threads
 
 if TYPE_CHECKING:
     from budgetprune.problem import PruningProblem
 
 # Gains and losses add up to about this, so that sums of flows stay below 2**63 with room for rounding up.
 TOTAL = 2.0**60
+# Blocks whose arcs are listed together, on one thread.
+CHUNK = 4096
 # Gains that are not whole numbers are rounded to this fraction of the total: coarser than the rounding
 # errors in sums of weights, so that gains that should add up to 0 do so; far finer than the promised gap.
 GRAIN = 2.0**-48
@@ -34,7 +36,7 @@ class Closure:
     top : int32 array of shape (n_blocks,)
         The node of a block that is nearest to the root; only this one uses sources for the first time.
     parent, gain, arc_start, arc_pair, price
-        As `build_network` takes them.
+        As `Network` takes them.
     """
 
     unit: float
@@ -44,12 +46,12 @@ class Closure:
     top: NDArray[np.int32]
     parent: NDArray[np.int32]
     gain: NDArray[np.int64]
-    arc_start: IntArray
+    arc_start: NDArray[np.int64]
     arc_pair: NDArray[np.int32]
     price: NDArray[np.float64]
 
 
-NEVER, ALWAYS = -1, -2  # blocks pruned even if free; blocks kept at any price
+NEVER, ALWAYS = -1, -2  # of `Closure.block_of`: pruned even if free; kept at any price
 
 
 def build_closure(problem: PruningProblem) -> Closure:
@@ -87,48 +89,6 @@ def integer_gains(problem: PruningProblem) -> tuple[NDArray[np.int64], float]:
     return np.rint(problem.gain * (unit / grain)).astype(np.int64) * grain, unit
 
 
-@njit(cache=True)
-def contract(
-    parent: NDArray[np.int32],
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    is_paid: NDArray[np.bool_],
-    gain: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Group the splits into blocks that are kept or pruned together.
-
-    A split whose subtree has no gain even if free is always pruned. A free split that is reached for free is
-    always kept if its free subtree has a gain. Of the others, a split that needs nothing new and has no
-    negative gain is kept whenever its parent is.
-    """
-    n = parent.size
-    # Values of subtrees: if all splits are free, and of the free splits only.
-    best, free = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    for h in range(n - 1, -1, -1):
-        if left[h] >= 0:
-            best[h] = max(0, gain[h] + best[left[h]] + best[right[h]])
-            if not is_paid[h]:
-                free[h] = max(0, gain[h] + free[left[h]] + free[right[h]])
-    block_of = np.full(n, NEVER, np.int32)
-    top, block_parent, block_gain = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
-    n_blocks = 0
-    for h in range(n):
-        above = block_of[parent[h]] if parent[h] >= 0 else ALWAYS
-        if best[h] == 0 or above == NEVER:
-            continue
-        if above == ALWAYS and free[h] > 0:
-            block_of[h] = ALWAYS
-        elif above >= 0 and not is_paid[h] and gain[h] >= 0:
-            block_of[h] = above
-            block_gain[above] += gain[h]
-        else:
-            block_of[h] = n_blocks
-            top[n_blocks], block_gain[n_blocks] = h, gain[h]
-            block_parent[n_blocks] = max(above, -1)
-            n_blocks += 1
-    return block_of, top[:n_blocks].copy(), block_parent[:n_blocks].copy(), block_gain[:n_blocks].copy()
-
-
 def number_pairs(
     problem: PruningProblem, top: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -156,32 +116,19 @@ def number_pairs(
 
 def list_arcs(
     problem: PruningProblem, top: NDArray[np.int32], number: NDArray[np.int32], own: NDArray[np.int32]
-) -> tuple[IntArray, NDArray[np.int32]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """List the pairs that each block is the first of its tree to use, and its own pair for computation."""
     uses = uses_of_blocks(problem, top)
-    n_arcs = problem.use_start[uses.stop] - problem.use_start[uses.start] + (own >= 0)
+    start, stop = np.asarray(uses.start), np.asarray(uses.stop)
+    n_arcs = problem.use_start[stop] - problem.use_start[start] + (own >= 0)
     arc_start = np.concatenate([[0], np.cumsum(n_arcs)])
-    if arc_start[-1] < 2**31:
-        arc_start = arc_start.astype(np.int32)
     arc_pair = np.empty(arc_start[-1], np.int32)
-    fill_arcs(uses, number, own, arc_start, arc_pair)
+    n_blocks = len(top)
+    in_threads(
+        lambda first: fill_arcs(uses, first, min(first + CHUNK, n_blocks), number, own, arc_start, arc_pair),
+        range(0, n_blocks, CHUNK),
+    )
     return arc_start, arc_pair
-
-
-class BlockUses(NamedTuple):
-    """First uses of sources by blocks.
-
-    Block ``b`` has the uses ``start[b]:stop[b]``. Each of them is by the rows ``row_start[b]:row_stop[b]`` in
-    the order of its tree.
-    """
-
-    start: NDArray[np.int64]
-    stop: NDArray[np.int64]
-    source: NDArray[np.int32]  # of each use
-    tree: NDArray[np.int32]
-    row_start: NDArray[np.int32]
-    row_stop: NDArray[np.int32]
-    order: NDArray[np.int32]
 
 
 def uses_of_blocks(problem: PruningProblem, top: NDArray[np.int32]) -> BlockUses:
@@ -195,45 +142,3 @@ def uses_of_blocks(problem: PruningProblem, top: NDArray[np.int32]) -> BlockUses
         row_stop=problem.row_stop[top],
         order=problem.order,
     )
-
-
-@njit(cache=True)
-def mark_pairs(uses: BlockUses, number: NDArray[np.int32]) -> None:
-    """Set the number of every pair that a block uses to 0."""
-    for b in range(uses.tree.size):
-        rows = uses.order[uses.tree[b]]
-        for k in range(uses.start[b], uses.stop[b]):
-            for q in range(uses.row_start[b], uses.row_stop[b]):
-                number[uses.source[k], rows[q]] = 0
-
-
-@njit(cache=True, parallel=True)
-def fill_arcs(
-    uses: BlockUses,
-    number: NDArray[np.int32],
-    own: NDArray[np.int32],
-    arc_start: IntArray,
-    arc_pair: NDArray[np.int32],
-) -> None:
-    """List the pairs of every block, ordered by use and row; the block's own pair is last."""
-    for b in prange(uses.tree.size):
-        fill_block(uses, b, number, own, arc_start[b], arc_pair)
-
-
-@njit(cache=True)
-def fill_block(
-    uses: BlockUses,
-    b: int,
-    number: NDArray[np.int32],
-    own: NDArray[np.int32],
-    a: int,
-    arc_pair: NDArray[np.int32],
-) -> None:
-    """List the pairs of one block, from arc `a` on."""
-    rows = uses.order[uses.tree[b]]
-    for k in range(uses.start[b], uses.stop[b]):
-        for q in range(uses.row_start[b], uses.row_stop[b]):
-            arc_pair[a] = number[uses.source[k], rows[q]]
-            a += 1
-    if own[b] >= 0:
-        arc_pair[a] = own[b]

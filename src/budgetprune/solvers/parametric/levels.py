@@ -12,24 +12,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from budgetprune.errors import SolverError
-from budgetprune.solvers.parametric.discharge import discharge, set_level
-from budgetprune.solvers.parametric.network import Network
-from budgetprune.solvers.parametric.search import search
-from budgetprune.solvers.parametric.slices import mark_worthwhile, split
-from budgetprune.utils.jit import njit
+from budgetprune.solvers.parametric.kernels import Network, set_level
+from budgetprune.solvers.parametric.search_kernels import push_rounds
+from budgetprune.solvers.parametric.slice_kernels import mark_worthwhile, resolve_ties, split
 
 # Levels are tested slightly above their value, so that parts whose gain equals their cost are not kept. If
 # gains and prices are small integers, densities differ by far more than this factor.
 SLIGHTLY_ABOVE = 1 + 2.0**-48
 
-# Slices with fewer pairs are searched by one thread.
-PARALLEL_PAIRS = 20_000
+# Python runs after each round of a slice with more pairs, so that long work can be interrupted.
+MANY_PAIRS = 20_000
 
 
 def at_density(gain: float, cost: float, low: float, high: float, spent: float = 0.0) -> float | None:
@@ -92,7 +89,8 @@ def find_levels(
     choose : callable
         Selects the levels to test: all breakpoints, a grid, or a single level.
     """
-    n_blocks, n_pairs = len(gain), len(net.price)
+    price = np.asarray(net.price)
+    n_blocks, n_pairs = len(gain), len(price)
     blocks, pairs = np.arange(n_blocks, dtype=np.int32), np.arange(n_pairs, dtype=np.int32)
     critical, routed = np.zeros(n_blocks), np.full(n_blocks, np.nan)
     worthwhile = np.zeros(n_blocks, np.bool_)
@@ -104,7 +102,7 @@ def find_levels(
             part = todo.pop()
             here = blocks[part.first_block : part.last_block]
             paid = pairs[part.first_pair : part.last_pair]
-            value, cost = gain[here].sum() / unit, net.price[paid].sum() / unit
+            value, cost = gain[here].sum() / unit, price[paid].sum() / unit
             level = choose(value, cost, part.low, part.high, part.spent)
             if level is None:
                 # At `low` the slice is kept, except for parts that break even.
@@ -134,7 +132,7 @@ def find_levels(
                 )
             b, p = part.first_block + b, part.first_pair + p
             if b < part.last_block:
-                spent = part.spent + net.price[pairs[part.first_pair : p]].sum() / unit
+                spent = part.spent + price[pairs[part.first_pair : p]].sum() / unit
                 todo.append(part._replace(first_block=b, first_pair=p, high=level, spent=spent))
             todo.append(part._replace(last_block=b, last_pair=p, low=level))
     resolve_ties(net.parent, net.up, worthwhile, critical)
@@ -147,48 +145,7 @@ def route(net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], lev
     If it is not, the blocks and pairs that cannot reach the sink are worth keeping; see their heights.
     """
     set_level(net, pairs, level * SLIGHTLY_ABOVE)
-    is_large = len(pairs) > PARALLEL_PAIRS
-    threads, rounds = (numba.get_num_threads(), 1) if is_large else (1, 1000)
-    while not push_rounds(net, blocks, pairs, threads, rounds):
-        pass  # Python runs between rounds, so that long work can be interrupted
-    return not net.excess[blocks].any()
-
-
-@njit(cache=True)
-def push_rounds(
-    net: Network, blocks: NDArray[np.int32], pairs: NDArray[np.int32], threads: int, rounds: int
-) -> bool:
-    """Alternate search and push; return whether no excess is left that can move."""
-    n_arcs = 0
-    for k in range(blocks.size):
-        n_arcs += net.arc_stop[blocks[k]] - net.arc_start[blocks[k]]
-    for _ in range(rounds):
-        search(net, blocks, pairs, threads)
-        # Heights become inexact as the flow changes, so they are computed again after half a pass over the
-        # arcs.
-        if not discharge(net, blocks, n_arcs // 2 + 2 * blocks.size + 1000):
-            return True
-    return False
-
-
-@njit(cache=True)
-def resolve_ties(
-    parent: NDArray[np.int32],
-    up: NDArray[np.int64],
-    worthwhile: NDArray[np.bool_],
-    critical: NDArray[np.float64],
-) -> None:
-    """Keep blocks that break even only as long as other blocks need them.
-
-    A kept descendant needs its ancestors. An ancestor that is kept for it also keeps the blocks that help to
-    pay for it, that is, send flow up to it.
-    """
-    for u in range(parent.size):
-        if not worthwhile[u]:
-            critical[u] = 0.0
-    for u in range(parent.size - 1, -1, -1):  # children come after their parents
-        if parent[u] >= 0:
-            critical[parent[u]] = max(critical[parent[u]], critical[u])
-    for u in range(parent.size):
-        if up[u] > 0:
-            critical[u] = max(critical[u], critical[parent[u]])
+    rounds = 1 if len(pairs) > MANY_PAIRS else 1000
+    while not push_rounds(net, blocks, pairs, rounds):
+        pass
+    return not np.asarray(net.excess)[blocks].any()

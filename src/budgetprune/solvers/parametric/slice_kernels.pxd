@@ -1,0 +1,2 @@
+from budgetprune.solvers.parametric.kernels cimport UNREACHED, Network, add_member
+from budgetprune.utils.kernel_types cimport *
