@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from budgetprune.report.summary.common import CostHistogram, Reference, SourceShare
+from budgetprune.report.summary.common import CostHistogram, OtherSources, Reference, SourceLine, SourceShare
 from budgetprune.report.summary.pruned import Change, OperatingPoint, PrunedOutcome
 from budgetprune.report.words.terms import Terms
 
@@ -38,8 +38,8 @@ OURS = PrunedOutcome(
     free=0.0,
     costs=CostHistogram((0.5, 1.5), 1.0, (0.7, 0.3), True),
     n_acquired=1.5,
-    acquired=(1.0, 0.5, 0.0),
-    source_cost=(1.0, 1.0, 0.0, 0.0),
+    lines=(SourceLine(0, 1.0, 1.0, 1.0, 1.0), SourceLine(1, 0.5, 1.0, 1.0, 2.0)),
+    others=OtherSources(1, 0.0, 0.0, 4.0),
     top_sources=(SourceShare("a", 0.5), SourceShare("b", 0.5)),
     score=0.8,
     score_error=0.1,
@@ -50,6 +50,8 @@ OURS = PrunedOutcome(
     confusion=((7, 1), (1, 1)),
     residuals=None,
     undecided=0.0,
+    only_answer=None,
+    reference=WHOLE,
     dropped=("c",),
     n_dropped=1,
     more=NO_CHANGE,
@@ -71,9 +73,9 @@ def point(shown: PrunedOutcome = OURS, **changes: Any) -> OperatingPoint:
         n_splits=3,
         n_features=2,
         n_tree_splits=1,
-        reference=WHOLE,
         full=shown,
         decided=shown,
+        expected=None,
         usage=(1.0, 0.0, 0.0),
         predictions=(),
     )

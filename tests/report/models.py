@@ -77,6 +77,17 @@ def _cancer() -> Case:
     return _case(ensemble, X, y, FeatureCosts.from_sources(MINUTES, needs), budget=6.0, target="diagnosis")
 
 
+def _biopsy() -> Case:
+    """Measurements with a price of their own, after a biopsy that all of them share; one comes with it."""
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data.iloc[:, :10], np.array(["malignant", "benign"])[data.target]
+    own = {column: 0.51 + 20.17 * (k % 2) for k, column in enumerate(X.columns[1:])}
+    needs = {column: ("biopsy", column) for column in own} | {X.columns[0]: ("biopsy",)}
+    costs = FeatureCosts.from_sources({"biopsy": 2.1, **own}, needs)
+    ensemble = RandomForestClassifier(10, max_depth=4, random_state=0)
+    return _case(ensemble, X, y, costs, budget=30.0, target="diagnosis")
+
+
 def wine(unit: float = 1.0) -> Case:
     """Prices in any unit."""
     data = load_wine(as_frame=True)
@@ -195,6 +206,7 @@ def _case(
 
 CASES = {
     "cancer": _cancer,
+    "biopsy": _biopsy,
     "wine": wine,
     "diabetes": _diabetes,
     "boosted": _boosted,

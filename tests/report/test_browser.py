@@ -35,12 +35,49 @@ def test_the_slider_moves_the_numbers(look):
         assert float(found.text("cost")) == pytest.approx(outcome["cost"], rel=0.01)
         assert found.text("more-words") == outcome["words"]["more"]
         assert found.text("tree-words") == found.point["tree"]
-        shares = found.page.locator("#sources tr .number.after").all_inner_texts()[::2]
-        assert len(shares) == found.stored["n_listed"]
+        shares = found.page.locator("#sources tr td:nth-child(2) .number.after").all_inner_texts()
+        assert len(shares) == len(outcome["bought"]["sources"])
         counts = found.page.locator("#matrix td:not(.share)").all_inner_texts()
         assert list(map(int, counts)) == [count for row in outcome["confusion"] for count in row]
         seen.add((found.text("cost"), found.text("tree-words"), tuple(shares), found.text("stories")))
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("name", ["cancer", "diabetes"])
+def test_no_line_crosses_where_there_is_no_model(look, name):
+    """A budget between two models gives the cheaper one, so all lines are steps."""
+    lines = (
+        look(name)
+        .page.locator("#curve .scatterlayer .js-line")
+        .evaluate_all("all => all.map(e => e.getAttribute('d'))")
+    )
+    assert len(lines) >= 2
+    for line in lines:
+        assert re.fullmatch(r"M[-\d.]+,[-\d.]+([HV][-\d.]+)+", line)
+
+
+def test_prices_keep_their_cents(look):
+    """Also in the example rows, where they add up."""
+    found = look("biopsy")
+    assert {"20.68", "0.51", "2.1"} == {
+        text.removeprefix(", ") for text in found.page.locator("#sources .price").all_inner_texts()
+    }
+    assert "+20.68" in found.text("stories")
+    found.press("End")
+    assert re.search(r"now \d+\.\d\d\b", found.text("stories"))
+    for source, cost in zip(
+        found.point["full"]["bought"]["sources"], found.point["full"]["bought"]["cost"], strict=True
+    ):
+        assert cost <= found.stored["sources"][source]["price"]
+
+
+def test_values_are_not_shown_before_they_are_paid_for(look):
+    found = look("biopsy")
+    found.press("End")
+    first = found.page.locator(".story").first.locator("li")
+    texts = [" ".join(text.split()) for text in first.all_inner_texts()]
+    biopsy = next(text for text in texts if text.startswith("biopsy"))
+    assert re.fullmatch(r"biopsy \+2\.1( mean radius [\d.]+)?", biopsy)
 
 
 def test_keys(look):
@@ -184,6 +221,7 @@ def test_light_and_dark(look, scheme):
     paper = found.colour("body", "backgroundColor")
     is_dark = sum(map(int, re.findall(r"\d+", paper)[:3])) < 300
     assert is_dark == (scheme == "dark")
+    assert found.page.locator("#theme").get_attribute("aria-pressed") == str(is_dark).lower()
     for selector in ("h1", ".facts", "#cost", "#cost-before", "#name", ".notes", "summary", ".number.before"):
         assert contrast(found.colour(selector), paper) >= 4.5, selector
     for selector in (".story h3", ".story .values", ".story .scale"):
@@ -198,6 +236,7 @@ def test_the_system_may_change_its_mind(look):
     found.page.emulate_media(color_scheme="dark")
     found.wait_for("document.documentElement.dataset.theme === 'dark'")
     found.settle()
+    assert found.page.locator("#theme").get_attribute("aria-pressed") == "true"
     assert found.colour("#curve .xtick text", "fill") != light
     found.page.emulate_media(color_scheme="light")
     found.wait_for("document.documentElement.dataset.theme === 'light'")
@@ -210,6 +249,7 @@ def test_the_toggle_beats_the_system(look):
     found.settle()
     assert found.colour("body", "backgroundColor") != dark
     assert found.colour("#curve .xtick text", "fill") != label
+    assert found.page.locator("#theme").get_attribute("aria-pressed") == "false"
     found.page.locator("#theme").click()
     found.settle()
     assert found.colour("body", "backgroundColor") == dark

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from budgetprune.report.numbers import amount, joined, nice, pluralize, share, trimmed_amount
+from budgetprune.report.numbers import (
+    amount,
+    joined,
+    nice,
+    pluralize,
+    share,
+    short_amount,
+    significant,
+    trimmed_amount,
+)
 
 pytestmark = pytest.mark.uncompiled
 
@@ -16,8 +25,10 @@ pytestmark = pytest.mark.uncompiled
         (0.0421, "0.0421"),
         (2, "2.00"),
         (2.314, "2.31"),
-        (12.34, "12.3"),
-        (1234.5, "1,234"),
+        (12.34, "12.34"),
+        (15.51, "15.51"),
+        (1234.5, "1,234.50"),
+        (123456.7, "123,457"),
         (1e-6, "0.000001"),
         (1.2345e-9, "1.23e-09"),
         (-2e50, "-2.00e+50"),
@@ -25,6 +36,25 @@ pytestmark = pytest.mark.uncompiled
 )
 def test_amounts(number, text):
     assert amount(number) == text
+
+
+def test_costs_keep_their_cents():
+    assert [trimmed_amount(price) for price in (15.51, 20.68, 20.5, 1234.56)] == [
+        "15.51",
+        "20.68",
+        "20.5",
+        "1,234.56",
+    ]
+    assert [short_amount(cost) for cost in (20.68, 1234.5678, 0.000123456, 0.0)] == [
+        20.68,
+        1234.568,
+        0.00012346,
+        0.0,
+    ]
+
+
+def test_other_numbers_have_three_digits():
+    assert [significant(x) for x in (0, 0.0421, 12.34, 1234.5)] == ["0", "0.0421", "12.3", "1,234"]
 
 
 def test_other_formats():

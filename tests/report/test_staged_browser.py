@@ -47,7 +47,7 @@ def test_the_slider_moves_stages_and_sources(look, name):
         assert found.page.locator("#next tr").count() == n_next
         rules = found.page.locator("#stages td:last-child").all_inner_texts()
         assert [text.replace("\u00a0", " ") for text in rules] == [stage["rule"] for stage in stages]
-        n_bought = sum(share > 0 for share in found.point["decided"]["of_rows"])
+        n_bought = sum(share > 0 for share in found.point["decided"]["bought"]["of_rows"])
         has_others = len(found.stored["sources"]) > n_bought
         assert found.page.locator("#sources tr").count() == n_bought + has_others
         assert found.text("command") == found.point["decided"]["words"]["command"]

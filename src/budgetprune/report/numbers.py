@@ -6,6 +6,8 @@ import numpy as np
 
 # Shares below this round to zero per cent.
 SMALL_SHARE = 0.005
+# Costs from here on are shown without cents.
+_NO_CENTS = 1e5
 
 
 def short(number: float, n_digits: int = 5) -> float:
@@ -13,20 +15,42 @@ def short(number: float, n_digits: int = 5) -> float:
     return float(f"{float(number):.{n_digits}g}")
 
 
-def amount(number: float) -> str:
-    """Format an average cost with three digits: 0.0420, 2.31, 12.3, 1,234, 1.26e-09."""
+def short_amount(number: float) -> float:
+    """Round a cost to five significant digits, or to a tenth of a cent if that is finer."""
+    if number == 0 or not np.isfinite(number):
+        return float(number)
+    return round(float(number), max(4 - int(np.floor(np.log10(abs(number)))), 3))
+
+
+def significant(number: float) -> str:
+    """Format a number with three significant digits: 0.0420, 2.31, 12.3, 1,234, 1.26e-09."""
     if number == 0:
         return "0"
-    if not 1e-6 <= abs(number) < 1e15:
+    if _is_extreme(number):
         return f"{number:.2e}"
-    n_decimals = 2 - int(np.floor(np.log10(abs(number))))
-    return f"{number:,.{min(max(n_decimals, 0), 6)}f}"
+    return f"{number:,.{min(max(_n_decimals(number), 0), 6)}f}"
+
+
+def amount(number: float) -> str:
+    """Format a cost with three significant digits and at least cents: 0.0420, 2.31, 12.34, 1,234.50."""
+    if number == 0 or _is_extreme(number) or abs(number) >= _NO_CENTS:
+        return significant(number)
+    return f"{number:,.{min(max(_n_decimals(number), 2), 6)}f}"
 
 
 def trimmed_amount(number: float) -> str:
-    """Format a price or the cost of one row without trailing zeros: 3, 2.5, 1,234."""
+    """Format a price or the cost of one row without trailing zeros: 3, 2.5, 20.68, 1,234."""
     text, e, exponent = amount(number).partition("e")
     return (text.rstrip("0").rstrip(".") if "." in text else text) + e + exponent
+
+
+def _is_extreme(number: float) -> bool:
+    return not 1e-6 <= abs(number) < 1e15
+
+
+def _n_decimals(number: float) -> int:
+    """Return the number of decimals that three significant digits need; may be negative."""
+    return 2 - int(np.floor(np.log10(abs(number))))
 
 
 def share(fraction: float) -> str:

@@ -1,11 +1,41 @@
-"""Histograms of cost."""
+"""Histograms of cost, and sources with a line of their own."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from budgetprune.report.aggregate.outcomes import histogram
+from budgetprune.report.aggregate.outcomes import MOST_LISTED, SourceTable, histogram
+
+
+def test_sources_that_most_rows_acquire_are_listed():
+    """All others are acquired by few rows, and make up little of the cost."""
+    n_cheap, n_dear = 20, 40
+    price = np.repeat([0.01, 100.0], [n_cheap, n_dear])
+    names = tuple(map(str, range(price.size)))
+    share = np.repeat([1.0, 0.004], [n_cheap, n_dear])
+    reference = np.ones(price.size)
+    reference[-1] = 30.0  # nearly half of the cost of the reference
+    order = np.argsort(-price * share, kind="stable")
+    lines, others = SourceTable(names, price, order).lines(share, reference)
+    assert len(lines) == MOST_LISTED
+    listed = [int(order[line.source]) for line in lines]
+    assert set(range(n_cheap)) <= set(listed)
+    assert price.size - 1 in listed
+    assert [line.source for line in lines] == sorted(line.source for line in lines)
+    assert (others.number, others.largest_share) == (price.size - MOST_LISTED, 0.004)
+    total = sum(line.cost for line in lines) + others.cost
+    assert total == pytest.approx(price @ share)
+    total = sum(line.reference_cost for line in lines) + others.reference_cost
+    assert total == pytest.approx(price @ reference)
+
+
+def test_sources_that_no_model_acquires_have_no_line():
+    lines, others = SourceTable(("a", "b"), np.ones(2), np.arange(2)).lines(np.zeros(2), np.array([0.0, 0.5]))
+    assert [line.source for line in lines] == [1]
+    assert (others.number, others.largest_share, others.cost, others.reference_cost) == (1, 0, 0, 0)
+    nothing = SourceTable((), np.empty(0), np.empty(0, dtype=np.intp)).lines(np.empty(0), np.empty(0))
+    assert nothing[0] == ()
 
 
 def test_few_and_many_costs():

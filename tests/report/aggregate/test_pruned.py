@@ -32,7 +32,9 @@ def test_costs_and_scores(name):
             assert outcome.largest == pytest.approx(cost.max(), rel=1e-4)
             assert np.mean(cost <= outcome.median * (1 + 1e-4)) >= 0.5
             assert outcome.n_acquired == pytest.approx(mask.sum(axis=1).mean(), rel=1e-4)
-            assert sum(outcome.source_cost) == pytest.approx(outcome.cost, rel=1e-2, abs=1e-9)
+            assert sum(line.cost for line in outcome.lines) + outcome.others.cost == pytest.approx(
+                outcome.cost, rel=1e-2, abs=1e-9
+            )
             assert sum(outcome.costs.share) == pytest.approx(1, abs=1e-3)
             if summary.task == "classification":
                 assert outcome.score == pytest.approx(np.mean(answer == y), abs=1e-5)
@@ -56,8 +58,10 @@ def test_shares_of_sources(name):
     }
     for point, predictor in models_of(name, summary):
         share = predictor.simulate(X).acquired.mean(axis=0)
-        listed = [number[source.name] for source in summary.sources[: summary.n_listed]]
-        np.testing.assert_allclose(point.decided.acquired, share[listed], rtol=1e-2)
+        for line in point.decided.lines:
+            s = number[summary.sources[line.source].name]
+            assert line.share == pytest.approx(share[s])
+            assert line.cost == pytest.approx(share[s] * predictor.costs.price[s])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -30,10 +30,13 @@ def test_costs_and_scores(name):
         assert outcome.largest == pytest.approx(simulation.cost.max(), rel=1e-4)
         assert outcome.undecided == pytest.approx(1 - simulation.decided.mean(), abs=1e-3)
         share = simulation.acquired.mean(axis=0)
+        lines = {line.source: line for line in outcome.lines}
         for s, source in enumerate(predictor.costs.source_names):
-            if places.get(source, summary.n_listed) < summary.n_listed:
-                assert outcome.acquired[places[source]] == pytest.approx(share[s], rel=1e-2)
-        assert sum(outcome.source_cost) == pytest.approx(outcome.cost, rel=1e-2, abs=1e-9)
+            if places.get(source) in lines:
+                assert lines[places[source]].share == pytest.approx(share[s], rel=1e-2)
+        assert sum(line.cost for line in outcome.lines) + outcome.others.cost == pytest.approx(
+            outcome.cost, rel=1e-2, abs=1e-9
+        )
         if found.staged.classes is None:
             assert outcome.score == pytest.approx(r2_score(found.y, simulation.label), abs=1e-4)
             assert outcome.mean_error == pytest.approx(np.abs(simulation.label - found.y).mean(), rel=1e-4)

@@ -16,7 +16,7 @@ from ..staged_cases import STAGED_CASES
 def test_plain_values_only(name):
     summary = summary_of(name)
     stored = json.loads(json.dumps(to_json(summary), allow_nan=False))
-    assert stored["format"] == 1
+    assert stored["format"] == 2
     assert stored.get("model") == ("staged" if name in STAGED_CASES else None)
     assert len(stored["points"]) == len(summary.points)
     assert stored["points"][0]["decided"]["words"]["value"].startswith("Point 1 of")

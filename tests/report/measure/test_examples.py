@@ -12,7 +12,7 @@ from budgetprune.report import summarise
 
 from ..models import case, predictor_of, summary_of
 
-NAMES = ("cancer", "wine", "diabetes", "boosted", "categories")
+NAMES = ("cancer", "biopsy", "wine", "diabetes", "boosted", "categories")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,8 +98,39 @@ def test_only_acquired_values():
     found = case("diabetes")
     summary = summarise(found.model, found.X, found.y)
     for i, example in enumerate(summary.examples):
-        acquired = {s for point in summary.points for s in point.predictions[i].sources}
-        assert set(example.values) <= acquired
+        steps = (step for point in summary.points for step in point.predictions[i].known)
+        assert set(example.values) == {k for step in steps for k in step.features}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_are_shown_once_all_their_sources_are_acquired(name):
+    """A shared source, such as a blood draw, does not reveal tests that have a price of their own."""
+    summary, found = summary_of(name), case(name)
+    costs, names = found.predictor.costs, found.model.path.forest.names
+    price = dict(zip(costs.source_names, costs.price, strict=True))
+    needs = [set(np.array(costs.source_names)[list(each)]) for each in sources_by_feature(costs)]
+    n_shared = 0
+    for point in summary.points:
+        for example, prediction in zip(summary.examples, point.predictions, strict=True):
+            assert len(prediction.known) == len(prediction.sources) + 1
+            paid = {source for source in price if price[source] == 0}
+            bought = [summary.sources[s].name for s in prediction.sources]
+            shown: set[int] = set()
+            for source, step in zip([None, *bought], prediction.known, strict=True):
+                before = set(paid)
+                paid |= {source} - {None}
+                for k in step.features:
+                    assert needs[k] <= paid
+                    assert not needs[k] <= before or source is None
+                    assert example.values[k].name == names[k]
+                n_shared += source == "biopsy"
+                assert not shown & set(step.features)
+                shown |= set(step.features)
+    assert n_shared or name != "biopsy"
+
+
+def sources_by_feature(costs):
+    return np.split(costs.needs, costs.needs_start[1:-1])
 
 
 def test_many_steps_are_cut_short(monkeypatch):
@@ -122,13 +153,11 @@ def test_a_threshold_moves_the_cut():
 
 def test_values_of_examples():
     summary, found = summary_of("categories"), case("categories")
-    names = [source.name for source in summary.sources]
+    names = found.model.path.forest.names
     for example in summary.examples:
         row = found.X.iloc[example.row - 1]
         colour = example.values.get(names.index("colour"))
-        assert colour is None or [(each.name, each.value) for each in colour.shown] == [
-            ("colour", row["colour"])
-        ]
+        assert colour is None or (colour.name, colour.value) == ("colour", row["colour"])
         assert example.truth == found.y[example.row - 1]
 
 

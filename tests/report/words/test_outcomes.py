@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from budgetprune.report.words.outcomes import compared_with_reference, errors, spread
+from budgetprune.report.words.outcomes import compared_with_reference, constant, errors, spread
 
-from ..handmade import OURS, REGRESSION, TERMS, WHOLE, outcome
+from ..handmade import OURS, REGRESSION, TERMS, outcome
 
 pytestmark = pytest.mark.uncompiled
 
 
 def compared(shown=OURS, terms=TERMS, n_rows=10):
-    return compared_with_reference(terms, shown, WHOLE, n_rows)
+    return compared_with_reference(terms, shown, n_rows)
 
 
 def test_comparison_with_the_reference():
@@ -26,6 +26,16 @@ def test_comparison_with_the_reference():
     assert "as good as the whole forest" in compared(outcome(gained=0.0))
     assert "as much as the whole forest" in compared(outcome(cost=7.0))
     assert "reaches an R² of 0.800. That is 0.100 of R² worse" in compared(terms=REGRESSION)
+
+
+def test_the_same_answer_to_all_rows():
+    """A model that answers as a constant would is named as such."""
+    same = outcome(only_answer="no")
+    assert compared(same).endswith(" It predicts no for all of these rows, as a constant would.")
+    assert "constant" not in compared(same, n_rows=1)
+    assert constant("Your model", same) == (
+        "Your model is a constant: it uses no feature, costs nothing and predicts no for every row."
+    )
 
 
 def test_comparison_on_one_row():

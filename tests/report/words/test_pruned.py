@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from budgetprune.report.summary.common import SourceShare
-from budgetprune.report.summary.pruned import Change, Prediction
+from budgetprune.report.summary.pruned import Change, ExpectedPoint, Prediction
 from budgetprune.report.words import pruned_headline
-from budgetprune.report.words.pruned import acquired, change, ending, verdict
+from budgetprune.report.words.pruned import acquired, change, ending, refit_note, verdict
 
 from ..handmade import NO_CHANGE, OURS, REGRESSION, TERMS, WHOLE, outcome, point
 from ..models import summary_of
@@ -22,21 +22,21 @@ def test_verdict_of_the_unpruned_ensemble():
         "The whole forest costs 7.00 EUR per prediction, if a row buys all sources on its paths, and gets 9 "
         "of 10 rows right (90.0 %)."
     )
-    stopped = point(OURS, kind="unpruned")
+    stopped = replace(whole, decided=OURS)
     assert "71 % less than all sources on the paths (7.00)" in verdict(TERMS, stopped, "decided")
 
 
 def test_acquired_sources():
-    assert acquired(TERMS, point(), OURS) == (
+    assert acquired(TERMS, OURS) == (
         "A row buys 1.5 features on average; the whole forest buys 3. The highest costs are those of a "
         "(50 %) and b (50 %). It never buys c."
     )
-    free = outcome(top_sources=(), n_acquired=1.0, dropped=(), n_dropped=0)
-    one = point(free, reference=replace(WHOLE, n_acquired=1.0))
-    assert acquired(TERMS, one, free) == "A row buys 1 feature on average; the whole forest buys 1."
-    assert "buys 1 source on" in acquired(REGRESSION, one, free)
+    one = replace(WHOLE, n_acquired=1.0)
+    free = outcome(top_sources=(), n_acquired=1.0, dropped=(), n_dropped=0, reference=one)
+    assert acquired(TERMS, free) == "A row buys 1 feature on average; the whole forest buys 1."
+    assert "buys 1 source on" in acquired(REGRESSION, free)
     many = outcome(dropped=("c", "d", "e"), n_dropped=5)
-    assert acquired(TERMS, point(), many).endswith("It never buys c, d, e and 2 more.")
+    assert acquired(TERMS, many).endswith("It never buys c, d, e and 2 more.")
 
 
 def more(effect, cost=2.0):
@@ -83,30 +83,80 @@ def test_changes_of_a_refitted_model():
     assert "both sides, it is as good on these rows." in more(beyond)
 
 
-def headline(counting="full", task="classification", cost=2.0, score=0.8):
-    """Headline of a model; the unpruned ensemble costs 7 and has a score of 0.9."""
+def headline(counting="full", task="classification", cost=2.0, score=0.8, n_splits=3, **changes):
+    """Headline of a model; the unpruned ensemble has a score of 0.9 and costs 7, or 5 until decided."""
     summary = summary_of("cancer")
-    points = (point(outcome(cost=cost, score=score)), point(outcome(cost=7.0, score=0.9), kind="unpruned"))
+    whole = replace(
+        point(outcome(cost=7.0, score=0.9), kind="unpruned"), decided=outcome(cost=5.0, score=0.9)
+    )
+    points = (point(outcome(cost=cost, score=score, **changes), n_splits=n_splits), whole)
     name = "accuracy" if task == "classification" else "R²"
-    changes = {"unit": "EUR", "counting": counting, "task": task, "score_name": name}
-    return pruned_headline(replace(summary, points=points, delivered=0, **changes))
+    about = {"unit": "EUR", "counting": counting, "task": task, "score_name": name}
+    return pruned_headline(replace(summary, points=points, delivered=0, **about))
 
 
-def test_headlines():
+def test_headlines_compare_like_with_like():
+    """Decided cost with decided cost, and full cost with full cost."""
     assert headline("decided") == (
         "Your model costs 2.00 EUR per prediction, stopping as soon as the answer is certain, and reaches an "
-        "accuracy of 80.0 %. The whole forest costs 7.00 EUR and reaches 90.0 %. So 71 % of the cost is "
-        "saved, and 10.0 points are lost."
+        "accuracy of 80.0 %. The whole forest, counted in the same way, costs 5.00 EUR and reaches 90.0 %. "
+        "So pruning saves 60 % of the cost, and 10.0 points are lost. With all sources on a row's paths, the "
+        "whole forest costs 7.00 EUR."
     )
-    assert "stopping" not in headline()
+    assert headline() == (
+        "Your model costs 2.00 EUR per prediction if a row buys all sources on its paths, and reaches an "
+        "accuracy of 80.0 %. The whole forest, counted in the same way, costs 7.00 EUR and reaches 90.0 %. "
+        "So pruning saves 71 % of the cost, and 10.0 points are lost."
+    )
     assert headline(cost=7.0, score=0.9).endswith("reaches 90.0 %.")
     assert headline(score=0.9).endswith("no accuracy is lost.")
     assert headline(task="regression").endswith("0.100 of R² is lost.")
     assert headline(score=1.0).endswith("points are gained.")
 
 
+def test_headline_of_a_constant():
+    assert headline(cost=0.0, n_splits=0, only_answer="no") == (
+        "Your model is a constant: it uses no feature, costs nothing and predicts no for every row. Its "
+        "accuracy is 80.0 %. The whole forest, counted in the same way, costs 7.00 EUR and reaches 90.0 %."
+    )
+    assert "It predicts no for all of these rows, as a constant would." in headline(only_answer="no")
+
+
+@pytest.mark.parametrize("name", ["cancer", "wine"])
+def test_points_are_compared_in_the_same_way(name):
+    summary = summary_of(name)
+    for each in summary.points:
+        for counting in ("full", "decided"):
+            shown, whole = each.outcome(counting), summary.points[-1].outcome(counting)
+            assert (shown.reference.cost, shown.reference.score) == (whole.cost, whole.score)
+    first = summary.points[0]
+    assert first.n_splits == 0
+    assert verdict(TERMS, first, "decided").startswith("This model is a constant: it uses no feature")
+
+
+def test_the_effect_of_refitted_leaves_is_explained():
+    """The validation line has refitted leaves, the dots on test rows have not."""
+    summary = summary_of("cancer")
+    low, high = (
+        point(outcome(score=0.6, cost=3.2, score_error=0.01), expected=ExpectedPoint(3.0, None, score))
+        for score in (0.61, 0.8)
+    )
+    changes = {"is_refitted": True, "unit": "EUR"}
+    assert refit_note(replace(summary, points=(low, high), **changes)) == (
+        "Dots have leaf values as grown; the dotted line has refitted leaves, as your model has. It is up to "
+        "20.0 points higher, at a cost of 3.20 EUR."
+    )
+    same = replace(high, full=replace(high.full, only_answer="no"))
+    assert refit_note(replace(summary, points=(same,), **changes)).endswith(
+        "1 dot predicts the same for all rows as long as the leaves are not refitted."
+    )
+    assert refit_note(replace(summary, points=(low,), **changes)) == ""
+    assert refit_note(replace(summary, points=(high,), is_refitted=False)) == ""
+    assert refit_note(replace(summary, points=(point(),))) == ""
+
+
 @pytest.mark.parametrize("reason", ["certain", "slack", "complete", "max_cost", "waiting"])
 def test_endings(reason):
-    stopped = Prediction("yes", True, 2.0, 5.0, reason, None, 1, (0,), (0.0,), (1.0,), (0.5,))
+    stopped = Prediction("yes", True, 2.0, 5.0, reason, None, 1, (0,), (), (0.0,), (1.0,), (0.5,))
     assert ending(TERMS, stopped).endswith(". All sources on the row's paths would cost 5.00 EUR.")
     assert "asked for" not in ending(TERMS, replace(stopped, full_cost=2.0))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from budgetprune.report.aggregate.outcomes import MOST_NAMED, SourceTable
 from budgetprune.report.measure.pruned import ModelResults
 from budgetprune.report.measure.results import Results, difference
-from budgetprune.report.numbers import SMALL_SHARE, short
+from budgetprune.report.numbers import SMALL_SHARE, short, short_amount
 from budgetprune.report.summary.common import SourceShare
-from budgetprune.report.summary.pruned import Change, Counting, Expected
+from budgetprune.report.summary.pruned import Change, Counting, ExpectedPoint
 
 # Relative change of the budget.
 STEP = 0.1
@@ -31,7 +31,8 @@ class PathComparison:
         Index of each of them among the points of the summary.
     unpruned : ModelResults
         The unpruned ensemble on these rows.
-    expected : Expected or None
+    expected : sequence of ExpectedPoint or None
+        Cross-fitted score of each of them; None if there is no validation curve.
     is_refitted : bool
         Whether the delivered model's leaf values differ from those of its pruning on the path.
     sources : SourceTable
@@ -40,7 +41,7 @@ class PathComparison:
     points: Sequence[ModelResults]
     position: Sequence[int]
     unpruned: ModelResults
-    expected: Expected | None
+    expected: Sequence[ExpectedPoint | None]
     is_refitted: bool
     sources: SourceTable
 
@@ -71,27 +72,22 @@ class PathComparison:
         gained, gained_error = difference(other, base)
         compares_refitted = model.kind == "delivered" and self.is_refitted
         return Change(
-            budget=short(factor * results.mean_cost),
+            budget=short_amount(factor * results.mean_cost),
             point=None if k is None else self.position[k],
             is_within=is_within,
-            cost=short(other.mean_cost),
+            cost=short_amount(other.mean_cost),
             gained=short(gained),
             gained_error=short(gained_error, 3),
-            expected=None if k is None else self._expected(results.mean_cost, other.mean_cost, counting),
+            expected=self._expected(k, anchor),
             sources=self._changed_sources(results, other, 1 if factor > 1 else -1),
             gained_to_refitted=other.mean_score - results.mean_score if compares_refitted else None,
         )
 
-    def _expected(self, cost: float, other_cost: float, counting: Counting) -> float | None:
-        """Return the change in score on the validation curve."""
-        if self.expected is None:
-            return None
-        costs = self.expected.full_cost if counting == "full" else self.expected.cost
-        if not costs:
-            return None
-        # Stored from expensive to cheap; interpolation needs increasing costs.
-        now, then = np.interp([cost, other_cost], costs[::-1], self.expected.score[::-1])
-        return short(then - now, 3)
+    def _expected(self, k: int | None, anchor: int | None) -> float | None:
+        """Return the difference of the cross-fitted scores of two points."""
+        there = None if k is None else self.expected[k]
+        here = None if anchor is None else self.expected[anchor]
+        return None if there is None or here is None else short(there.score - here.score, 3)
 
     def _changed_sources(self, results: Results, other: Results, sign: int) -> tuple[SourceShare, ...]:
         """Return the sources that most rows acquire in addition (sign 1) or no longer (sign -1)."""

@@ -10,16 +10,25 @@ from numpy.typing import NDArray
 
 from budgetprune.report.measure.results import Results, difference, standard_error
 from budgetprune.report.measure.rows import EvaluationRows
+from budgetprune.report.measure.values import plain_value
 from budgetprune.report.numbers import nice
-from budgetprune.report.summary.common import CostHistogram, Reference, SourceShare
+from budgetprune.report.summary.common import (
+    CostHistogram,
+    OtherSources,
+    Reference,
+    SourceLine,
+    SourceShare,
+    Value,
+)
 
 N_BARS = 20
 # Finest resolution of prices.
 FINEST = 1e-3
 # Outliers: at most this share of the rows, costing more than this multiple of the others.
 MOST_BEYOND, FAR = 0.02, 2.0
-# Number of sources named in a sentence.
+# Number of sources named in a sentence, and with a line of their own.
 MOST_NAMED = 3
+MOST_LISTED = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +40,51 @@ class SourceTable:
     names : tuple of str
         All sources.
     price : float64 array of shape (n_sources,)
-    listed : int array
-        Sources listed individually.
+    order : int array
+        Sources with a price, in the order of the summary's list.
     """
 
     names: tuple[str, ...]
     price: NDArray[np.float64]
-    listed: NDArray[np.intp]
+    order: NDArray[np.intp]
 
     def shares(self, order: NDArray[np.intp], share: NDArray[np.float64]) -> tuple[SourceShare, ...]:
         """Return the names and shares of some sources."""
         return tuple(SourceShare(self.names[s], float(share[s])) for s in order.tolist())
+
+    def lines(
+        self, share: NDArray[np.float64], reference: NDArray[np.float64]
+    ) -> tuple[tuple[SourceLine, ...], OtherSources]:
+        """Select the sources that most rows acquire, or that make up most of the cost; collect the others.
+
+        Parameters
+        ----------
+        share, reference : shares of the rows that acquire each source, for a model and for its reference
+        """
+        share, reference, price = share[self.order], reference[self.order], self.price[self.order]
+        cost, reference_cost = share * price, reference * price
+        rank = np.max([share, _parts(cost), _parts(reference_cost)], axis=0, initial=0)
+        top = np.lexsort((-reference_cost, -cost, -rank))[:MOST_LISTED]
+        is_listed = np.zeros(share.size, dtype=np.bool_)
+        is_listed[top] = rank[top] > 0
+        columns = (share, cost, reference, reference_cost)
+        lines = tuple(
+            SourceLine(i, *[float(column[i]) for column in columns])
+            for i in np.flatnonzero(is_listed).tolist()
+        )
+        others = OtherSources(
+            number=int(np.count_nonzero(~is_listed)),
+            largest_share=float(share[~is_listed].max(initial=0)),
+            cost=float(cost[~is_listed].sum()),
+            reference_cost=float(reference_cost[~is_listed].sum()),
+        )
+        return lines, others
+
+
+def _parts(cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the parts of a total cost."""
+    total = float(cost.sum())
+    return cost / total if total > 0 else cost
 
 
 def outcome_fields(
@@ -53,16 +96,16 @@ def outcome_fields(
     ----------
     results : Results
     reference : Results
-        The reference model on the same rows.
+        The reference model on the same rows, with costs counted in the same way.
     rows : EvaluationRows
     sources : SourceTable
     """
     gained, gained_error = difference(results, reference)
     confusion = rows.confusion(results.answer)
-    cost, listed = results.cost, sources.listed
+    cost = results.cost
+    lines, others = sources.lines(results.share, reference.share)
     median, ninetieth = np.quantile(cost, [0.5, 0.9], method="inverted_cdf").tolist()
     by_source = results.share * sources.price
-    others = max(by_source.sum() - by_source[listed].sum(), 0.0)
     return {
         "cost": results.mean_cost,
         "smallest": float(cost.min()),
@@ -72,8 +115,8 @@ def outcome_fields(
         "free": float(np.mean(cost == 0)),
         "costs": histogram(cost),
         "n_acquired": float(results.share.sum()),
-        "acquired": tuple(results.share[listed].tolist()),
-        "source_cost": (*by_source[listed].tolist(), float(others)),
+        "lines": lines,
+        "others": others,
         "top_sources": _top_sources(by_source, sources),
         "score": results.mean_score,
         "score_error": standard_error(results.score),
@@ -84,12 +127,15 @@ def outcome_fields(
         "confusion": confusion,
         "residuals": rows.residuals(results.answer),
         "undecided": results.undecided,
+        "only_answer": _only_answer(results),
+        "reference": Reference(reference.mean_cost, reference.mean_score, float(reference.share.sum())),
     }
 
 
-def reference_of(results: Results) -> Reference:
-    """Return the totals of a reference model."""
-    return Reference(results.mean_cost, results.mean_score, float(results.share.sum()))
+def _only_answer(results: Results) -> Value:
+    """Return the answer to all rows if it is the same; else None."""
+    first = results.answer[0]
+    return plain_value(first) if np.all(results.answer == first) else None
 
 
 def _top_sources(cost: NDArray[np.float64], sources: SourceTable) -> tuple[SourceShare, ...]:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.report.aggregate.changes import PathComparison
 from budgetprune.report.aggregate.common import shared_fields, source_of
-from budgetprune.report.aggregate.outcomes import MOST_NAMED, SourceTable, outcome_fields, reference_of
+from budgetprune.report.aggregate.outcomes import MOST_NAMED, SourceTable, outcome_fields
+from budgetprune.report.aggregate.validation import ValidationCurve
 from budgetprune.report.measure.pruned import MeasuredModel, ModelResults, PrunedMeasurements
-from budgetprune.report.numbers import short
 from budgetprune.report.options import ReportOptions
 from budgetprune.report.summary.pruned import (
     Counting,
-    Expected,
+    ExpectedPoint,
     OperatingPoint,
     PredictorSettings,
     PrunedOutcome,
     Summary,
 )
-
-if TYPE_CHECKING:
-    from budgetprune.model import About
 
 
 def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Summary:
@@ -32,13 +27,14 @@ def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Su
     forest, costs = measured.path.forest, predictor.costs
     counting: Counting = "full" if about is None else about.counting
     fields = shared_fields(forest, costs, measured.rows, about, options)
+    curve = ValidationCurve.of(about, fields["score_name"])
     comparison = PathComparison(
         points=[each.results for each in measured.points],
         position=_positions(measured, counting),
         unpruned=measured.unpruned_on_sample,
-        expected=_expected(about, fields["score_name"]),
+        expected=_expected_points(measured, curve),
         is_refitted=measured.is_refitted,
-        sources=SourceTable(costs.source_names, costs.price, measured.source_order[: measured.n_listed]),
+        sources=SourceTable(costs.source_names, costs.price, measured.source_order),
     )
     return Summary(
         **fields,
@@ -46,13 +42,13 @@ def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Su
         n_sample_rows=len(measured.unpruned_on_sample.rows),
         n_trees=forest.n_trees,
         sources=tuple(source_of(costs, s, forest) for s in measured.source_order.tolist()),
-        n_listed=measured.n_listed,
         delivered=_n_cheaper(measured, counting),
         ensemble="ensemble" if forest.is_boosted else "forest",
         counting=counting,
         n_path_points=len(measured.path),
         points=_points(measured, comparison),
-        expected=comparison.expected,
+        expected=None if curve is None else curve.to_summary(),
+        is_refitted=measured.is_refitted,
         examples=measured.examples,
         tree=measured.tree,
         settings=_settings(predictor),
@@ -65,15 +61,13 @@ def _settings(predictor: BudgetPredictor) -> PredictorSettings:
     return PredictorSettings(predictor.slack, predictor.tolerance, predictor.threshold, label)
 
 
-def _expected(about: About | None, score_name: str) -> Expected | None:
-    """Return the validation curve if it has the same score."""
-    if about is None or about.tradeoff is None or about.score_name != score_name:
-        return None
-    columns = {name: tuple(map(short, about.tradeoff[name])) for name in ("cost", "full_cost", "score")}
-    if about.counting == "full":
-        # Decided costs were not simulated.
-        columns["cost"] = ()
-    return Expected(**columns)
+def _expected_points(
+    measured: PrunedMeasurements, curve: ValidationCurve | None
+) -> list[ExpectedPoint | None]:
+    """Return the cross-fitted cost and score of each point of the path."""
+    path = measured.path
+    place = [int(np.searchsorted(path.lam, each.results.lam)) for each in measured.points]
+    return [None if curve is None else curve.at(float(path.cost[k])) for k in place]
 
 
 # --- Points, from cheap to expensive ------------------------------------------------------------------------
@@ -130,9 +124,9 @@ def _point(
         n_splits=results.n_splits,
         n_features=results.n_features,
         n_tree_splits=each.n_tree_splits,
-        reference=reference_of(unpruned.full),
         full=_outcome(results, "full", unpruned, anchor, comparison),
         decided=_outcome(results, "decided", unpruned, anchor, comparison),
+        expected=None if anchor is None else comparison.expected[anchor],
         usage=(never, few, many),
         predictions=each.predictions,
     )
@@ -146,12 +140,13 @@ def _outcome(
     comparison: PathComparison,
 ) -> PrunedOutcome:
     results, sources = model.results(counting), comparison.sources
-    before = unpruned.full.share
+    reference = unpruned.results(counting)
+    before = reference.share
     dropped = np.flatnonzero((before > 0) & (results.share == 0))
     dropped = dropped[np.argsort(-(before * sources.price)[dropped], kind="stable")]
     more, less = comparison.changes(model, counting, anchor)
     return PrunedOutcome(
-        **outcome_fields(results, unpruned.full, model.rows, sources),
+        **outcome_fields(results, reference, model.rows, sources),
         dropped=tuple(sources.names[s] for s in dropped[:MOST_NAMED].tolist()),
         n_dropped=int(dropped.size),
         more=more,

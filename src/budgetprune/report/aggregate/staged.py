@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from budgetprune.report.aggregate.common import shared_fields, source_of
-from budgetprune.report.aggregate.outcomes import SourceTable, outcome_fields, reference_of
+from budgetprune.report.aggregate.outcomes import SourceTable, outcome_fields
 from budgetprune.report.aggregate.stages import stage_outcomes
 from budgetprune.report.measure.staged import StagedMeasurements
 from budgetprune.report.measure.stopping import StoppedRows, loss_kind
@@ -21,7 +21,7 @@ def summarise_staged(measured: StagedMeasurements, options: ReportOptions) -> St
     forest, costs = model.all_trees(), model.costs
     fields = shared_fields(forest, costs, measured.rows, about, options)
     order = measured.source_order
-    sources = SourceTable(costs.source_names, costs.price, order[: measured.n_listed])
+    sources = SourceTable(costs.source_names, costs.price, order)
     has_scores = about is not None and about.score_name == fields["score_name"]
     points = [_curve_point(measured, point, sources, has_scores=has_scores) for point in measured.points]
     return StagedSummary(
@@ -30,7 +30,6 @@ def summarise_staged(measured: StagedMeasurements, options: ReportOptions) -> St
         n_sample_rows=measured.n_sample_rows,
         n_trees=predictor.forest.n_trees,
         sources=tuple(source_of(costs, s, forest) for s in order.tolist()),
-        n_listed=measured.n_listed,
         delivered=list(measured.points).index(model.point),
         loss_kind=loss_kind(model),
         n_curve_points=len(model.trade_off),
@@ -83,11 +82,11 @@ def _curve_point(
         expected_score=float(curve.score[point]) if has_scores else None,
         expected_score_std=float(curve.score_std[point]) if has_scores else None,
         n_rows=stopped.stage.size,
+        is_constant=_is_constant(model, stopped),
         is_fixed=bool(np.isinf(stopped.rule.thresholds).all()),
         is_best=point == model.best,
         n_stage_sources=_n_stage_sources(model, stopped),
         cheapest_equal=_cheapest_equal(stopped),
-        reference=reference_of(everything.results),
         outcome=_outcome(stopped, everything, sources),
         stages=stage_outcomes(stopped, curve.stops[point]),
     )
@@ -105,11 +104,11 @@ def _point_with_everything(measured: StagedMeasurements, sources: SourceTable) -
         expected_score=None,
         expected_score_std=None,
         n_rows=stopped.stage.size,
+        is_constant=_is_constant(measured.model, stopped),
         is_fixed=True,
         is_best=False,
         n_stage_sources=_n_stage_sources(measured.model, stopped),
         cheapest_equal=_cheapest_equal(stopped),
-        reference=reference_of(stopped.results),
         outcome=_outcome(stopped, stopped, sources),
         stages=stage_outcomes(stopped, None),
     )
@@ -134,6 +133,12 @@ def _cheapest_equal(stopped: StoppedRows) -> int | None:
     score = stopped.predictions.score[:, : stopped.rule.last + 1].mean(axis=0)
     as_good = np.flatnonzero(score >= stopped.results.score.mean() - 1e-12)
     return int(as_good[0]) if as_good.size else None
+
+
+def _is_constant(model: StagedModel, stopped: StoppedRows) -> bool:
+    """Whether no stage that rows can reach tests a feature."""
+    stages = model.chains[stopped.rule.chain].stages[: stopped.rule.n_reachable]
+    return not any(stage.forest.n_splits for stage in stages)
 
 
 def budget_of(model: StagedModel, point: int) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from budgetprune.report.numbers import short
+from budgetprune.report.numbers import short, short_amount
 from budgetprune.report.summary.common import CostHistogram, Outcome, SummaryBase
 from budgetprune.report.words.terms import matrix_names, value_text
 
@@ -16,14 +16,13 @@ Content = dict[str, Any]
 def outcome_content(outcome: Outcome) -> Content:
     """Return the numbers of an outcome."""
     return {
-        "cost": short(outcome.cost),
-        "median": short(outcome.median),
-        "ninetieth": short(outcome.ninetieth),
-        "largest": short(outcome.largest),
+        "cost": short_amount(outcome.cost),
+        "median": short_amount(outcome.median),
+        "ninetieth": short_amount(outcome.ninetieth),
+        "largest": short_amount(outcome.largest),
         "bars": _bars(outcome.costs),
         "n_bought": short(outcome.n_acquired),
-        "of_rows": rounded(outcome.acquired, 3),
-        "of_money": rounded(outcome.source_cost, 3),
+        "bought": _lines(outcome),
         "score": short(outcome.score),
         "score_error": short(outcome.score_error, 3),
         "gained": short(outcome.gained),
@@ -38,7 +37,7 @@ def outcome_content(outcome: Outcome) -> Content:
 
 def sources_content(summary: SummaryBase) -> Content:
     """Return the sources of a report."""
-    return {"sources": [asdict(source) for source in summary.sources], "n_listed": summary.n_listed}
+    return {"sources": [asdict(source) for source in summary.sources]}
 
 
 def target_content(summary: SummaryBase) -> Content:
@@ -61,10 +60,27 @@ def optional(number: float | None) -> float | None:
     return None if number is None else short(number)
 
 
+def _lines(outcome: Outcome) -> Content:
+    lines, others = outcome.lines, outcome.others
+    return {
+        "sources": [line.source for line in lines],
+        "of_rows": rounded([line.share for line in lines], 3),
+        "cost": [short_amount(line.cost) for line in lines],
+        "reference_of_rows": rounded([line.reference_share for line in lines], 3),
+        "reference_cost": [short_amount(line.reference_cost) for line in lines],
+        "others": {
+            "number": others.number,
+            "of_rows": short(others.largest_share, 3),
+            "cost": short_amount(others.cost),
+            "reference_cost": short_amount(others.reference_cost),
+        },
+    }
+
+
 def _bars(costs: CostHistogram) -> Content:
     return {
-        "left": rounded(costs.left),
-        "width": short(costs.width),
+        "left": tuple(map(short_amount, costs.left)),
+        "width": short_amount(costs.width),
         "share": rounded(costs.share, 4),
         "is_open": costs.is_open,
     }

@@ -11,7 +11,7 @@ from budgetprune.report.content.common import (
     sources_content,
     target_content,
 )
-from budgetprune.report.numbers import short
+from budgetprune.report.numbers import short, short_amount
 from budgetprune.report.summary.pruned import (
     Change,
     Counting,
@@ -24,14 +24,14 @@ from budgetprune.report.summary.pruned import (
 from budgetprune.report.words import outcomes as outcome_words
 from budgetprune.report.words import pruned as words
 from budgetprune.report.words.notes import pruned_notes
-from budgetprune.report.words.terms import Terms, title, value_text, values_text
+from budgetprune.report.words.terms import Terms, title, value_text
 
 
 def pruned_content(summary: Summary) -> Content:
     """Return the content of a report: rounded numbers and sentences."""
     terms = words.pruned_terms(summary)
     return {
-        "format": 1,
+        "format": 2,
         "title": title(summary),
         "target": summary.target,
         "task": summary.task,
@@ -49,6 +49,7 @@ def pruned_content(summary: Summary) -> Content:
         **target_content(summary),
         "points": [_point(summary, terms, point) for point in summary.points],
         "delivered": summary.delivered,
+        "refit_note": words.refit_note(summary),
         "expected": None if summary.expected is None else asdict(summary.expected),
         "stories": [_example(summary, example) for example in summary.examples],
         "tree": _tree(summary.tree),
@@ -82,7 +83,7 @@ def _outcome(terms: Terms, name: str, point: OperatingPoint, counting: Counting)
             "value": outcome_words.value(terms, name, outcome),
             "verdict": words.verdict(terms, point, counting),
             "spread": outcome_words.spread(outcome),
-            "bought": words.acquired(terms, point, outcome),
+            "bought": words.acquired(terms, outcome),
             "wrong": outcome_words.errors(terms, outcome, point.n_rows),
             "more": words.change(terms, outcome.more, outcome.cost, is_more=True),
             "less": words.change(terms, outcome.less, outcome.cost, is_more=False),
@@ -106,13 +107,14 @@ def _prediction(terms: Terms, prediction: Prediction) -> Content:
     return {
         "answer": value_text(prediction.answer),
         "is_right": prediction.is_right,
-        "cost": short(prediction.cost),
-        "full_cost": short(prediction.full_cost),
+        "cost": short_amount(prediction.cost),
+        "full_cost": short_amount(prediction.full_cost),
         "reason": prediction.reason,
         "ending": words.ending(terms, prediction),
         "cut": None if prediction.cut is None else short(prediction.cut),
         "n_bought": prediction.n_acquired,
         "sources": prediction.sources,
+        "known": [{"features": step.features, "n_more": step.n_more} for step in prediction.known],
         "lower": rounded(prediction.lower),
         "upper": rounded(prediction.upper),
         "guess": rounded(prediction.guess),
@@ -124,7 +126,7 @@ def _example(summary: Summary, example: ExampleRow) -> Content:
         "title": words.example_title(summary, example),
         "row": example.row,
         "truth": value_text(example.truth),
-        "values": {str(source): values_text(values) for source, values in example.values.items()},
+        "values": {str(k): f"{each.name} {value_text(each.value)}" for k, each in example.values.items()},
     }
 
 

@@ -9,7 +9,7 @@ from budgetprune.report.content.common import (
     sources_content,
     target_content,
 )
-from budgetprune.report.numbers import short
+from budgetprune.report.numbers import short, short_amount
 from budgetprune.report.summary.staged import (
     ChainStage,
     Comparison,
@@ -30,7 +30,7 @@ def staged_content(summary: StagedSummary) -> Content:
     """Return the content of a report: rounded numbers and sentences."""
     terms = words.staged_terms(summary)
     return {
-        "format": 1,
+        "format": 2,
         "model": "staged",
         "title": title(summary),
         "target": summary.target,
@@ -62,8 +62,8 @@ def staged_content(summary: StagedSummary) -> Content:
 def _chain_stage(stage: ChainStage) -> Content:
     return {
         "sources": stage.sources,
-        "price": short(stage.price),
-        "paid": short(stage.paid),
+        "price": short_amount(stage.price),
+        "paid": short_amount(stage.paid),
         "score": short(stage.score),
     }
 
@@ -129,7 +129,7 @@ def _comparison(comparison: Comparison | None) -> Content | None:
         "n_rows": comparison.n_rows,
         "stopping": short(comparison.stopping),
         "going_on": short(comparison.going_on),
-        "cost": short(comparison.cost),
+        "cost": short_amount(comparison.cost),
         "saved": optional(comparison.saved),
     }
 
@@ -141,7 +141,7 @@ def _example(summary: StagedSummary, terms: Terms, example: StagedExample) -> Co
         "truth": value_text(example.truth),
         "answer": value_text(example.answer),
         "is_right": example.is_right,
-        "cost": short(example.cost),
+        "cost": short_amount(example.cost),
         "steps": [_step(summary, step) for step in example.steps],
         "ending": words.with_all_sources(terms, example),
     }
@@ -151,7 +151,7 @@ def _step(summary: StagedSummary, step: ExampleStep) -> Content:
     return {
         "sources": step.sources,
         "values": values_text(step.values),
-        "cost": short(step.cost),
+        "cost": short_amount(step.cost),
         "answer": value_text(step.answer),
         "probability": optional(step.probability),
         "expected_error": optional(step.expected_error),

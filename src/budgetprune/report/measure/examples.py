@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,14 @@ from budgetprune.problem import sources_used
 from budgetprune.report.measure.results import Results
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.measure.values import (
+    MOST_VALUES,
     NamedValues,
-    features_of,
-    first_values,
     known_features,
     named_values,
     plain_value,
 )
-from budgetprune.report.summary.pruned import ExampleKind, ExampleRow, Prediction
+from budgetprune.report.summary.common import FeatureValue
+from budgetprune.report.summary.pruned import ExampleKind, ExampleRow, KnownValues, Prediction
 
 # Maximum number of steps shown.
 MOST_STEPS = 12
@@ -65,24 +65,17 @@ def choose_examples(
 
 
 def example_of(
-    kind: ExampleKind, row: int, rows: EvaluationRows, forest: Forest, costs: CostTable, position: Positions
+    kind: ExampleKind, row: int, rows: EvaluationRows, forest: Forest, predictions: list[Prediction]
 ) -> ExampleRow:
-    """Return the facts about a row that do not depend on the model."""
-    values = named_values(forest, rows.rows[row])
-    names = list(values)
-    is_used = np.isin(np.arange(forest.n_features), forest.feature)
-    shown = {}
-    for s, i in position.items():
-        columns = [k for k in features_of(costs, s) if is_used[k]]
-        if columns:
-            shown[i] = first_values(values, [names[k] for k in columns])
-    return ExampleRow(kind, row + 1, plain_value(rows.target_of(row)), shown)
-
-
-def without_unused_values(example: ExampleRow, predictions: list[Prediction]) -> ExampleRow:
-    """Keep only the values of sources that some model acquires for the row, for privacy."""
-    acquired = {s for prediction in predictions for s in prediction.sources}
-    return replace(example, values={s: shown for s, shown in example.values.items() if s in acquired})
+    """Return an example row with the values that some prediction shows; others are left out for privacy."""
+    values = list(named_values(forest, rows.rows[row]).items())
+    shown = {k for prediction in predictions for step in prediction.known for k in step.features}
+    return ExampleRow(
+        kind=kind,
+        row=row + 1,
+        truth=plain_value(rows.target_of(row)),
+        values={k: FeatureValue(values[k][0], plain_value(values[k][1])) for k in sorted(shown)},
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +105,9 @@ class ExamplePredictor:
         decision = predictor.decide(named_values(forest, row))
         index = {name: s for s, name in enumerate(costs.source_names)}
         acquired = [index[source] for source in decision.acquired]
-        bounds = _bounds(predictor, row, acquired[:MOST_STEPS], decision.label)
-        lower, upper, guess = zip(*bounds, strict=True)
+        steps = acquired[:MOST_STEPS]
+        known = _known_at_steps(costs, steps)
+        lower, upper, guess = zip(*_bounds(predictor, row, steps, known, decision.label), strict=True)
         return Prediction(
             answer=plain_value(decision.label),
             is_right=None if forest.classes is None else bool(_class_index(forest, decision.label) == truth),
@@ -122,28 +116,48 @@ class ExamplePredictor:
             reason=decision.reason,
             cut=_cut(predictor, decision.label),
             n_acquired=len(acquired),
-            sources=tuple(self.position[s] for s in acquired[:MOST_STEPS]),
+            sources=tuple(self.position[s] for s in steps),
+            known=_new_values(known, forest),
             lower=lower,
             upper=upper,
             guess=guess,
         )
 
 
+def _known_at_steps(costs: CostTable, acquired: list[int]) -> NDArray[np.bool_]:
+    """Return the features that are known before and after each acquisition, one row each."""
+    has = costs.price == 0
+    known = [known_features(costs, has)]
+    for s in acquired:
+        has[s] = True
+        known.append(known_features(costs, has))
+    return np.array(known)
+
+
+def _new_values(known: NDArray[np.bool_], forest: Forest) -> tuple[KnownValues, ...]:
+    """Return the tested features that each step adds to the known ones."""
+    is_new = np.diff(known, axis=0, prepend=False)
+    is_new &= np.isin(np.arange(forest.n_features), forest.feature)
+    steps = [np.flatnonzero(step).tolist() for step in is_new]
+    return tuple(KnownValues(tuple(step[:MOST_VALUES]), len(step[MOST_VALUES:])) for step in steps)
+
+
 def _bounds(
-    predictor: BudgetPredictor, row: NDArray[Any], acquired: list[int], label: Any
+    predictor: BudgetPredictor,
+    row: NDArray[Any],
+    acquired: list[int],
+    known: NDArray[np.bool_],
+    label: Any,
 ) -> list[tuple[float, float, float]]:
     """Return lower bound, upper bound and best guess before and after each acquisition."""
-    forest, costs = predictor.forest, predictor.costs
+    forest, names = predictor.forest, predictor.costs.source_names
     values = named_values(forest, row)
     output = 0 if forest.classes is None else _class_index(forest, label)
-    has = costs.price == 0
-    is_free = known_features(costs, has)
-    free = _selected(values, is_free)
+    free = _selected(values, known[0])
     bounds = []
-    for n in range(len(acquired) + 1):
-        has[acquired[:n]] = True
-        paid = _selected(values, known_features(costs, has) & ~is_free)
-        step = predictor.step(paid, known=free, acquired=[costs.source_names[s] for s in acquired[:n]])
+    for n, is_known in enumerate(known):
+        paid = _selected(values, is_known & ~known[0])
+        step = predictor.step(paid, known=free, acquired=[names[s] for s in acquired[:n]])
         guess = step.label if step.probabilities is None else step.probabilities[output]
         bounds.append((float(step.lower[output]), float(step.upper[output]), float(guess)))
     return bounds

@@ -18,7 +18,6 @@ from budgetprune.report.measure.examples import (
     ExamplePredictor,
     choose_examples,
     example_of,
-    without_unused_values,
 )
 from budgetprune.report.measure.results import Results
 from budgetprune.report.measure.rows import EvaluationRows, draw_sample
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from budgetprune.model import About, BudgetModel
 
 MOST_POINTS = 200
-MOST_SOURCES = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +90,7 @@ class PrunedMeasurements:
     is_refitted : bool
         Whether the delivered model's leaf values differ from that pruning's.
     source_order : int array
-        All sources with a price, highest total cost first.
-    n_listed : int
-        Number of these that are listed individually.
+        All sources with a price: those of the delivered model first, by cost.
     examples : tuple of ExampleRow
     tree : Tree
     """
@@ -109,7 +105,6 @@ class PrunedMeasurements:
     anchor: int
     is_refitted: bool
     source_order: NDArray[np.intp]
-    n_listed: int
     examples: tuple[ExampleRow, ...]
     tree: Tree
 
@@ -136,7 +131,7 @@ def measure_pruned(model: BudgetModel, X: Any, y: Any, options: ReportOptions) -
     whole = evaluate("unpruned", np.nan, whole_predictor, rows, is_counted)
     options.progress(2, n_models)
 
-    order, n_listed = order_sources(delivered, whole, costs)
+    order = order_sources(delivered, whole, costs)
     position = {int(s): i for i, s in enumerate(order)}
     chosen = choose_examples(
         delivered.decided, whole.full, options.n_examples, is_classifier=rows.classes is not None
@@ -170,12 +165,8 @@ def measure_pruned(model: BudgetModel, X: Any, y: Any, options: ReportOptions) -
         anchor=int(np.searchsorted(points, k_delivered)),
         is_refitted=not np.array_equal(path[k_delivered].forest.value, predictor.forest.value),
         source_order=order,
-        n_listed=n_listed,
         examples=tuple(
-            without_unused_values(
-                example_of(kind, row, rows, forest, costs, position),
-                [each.predictions[i] for each in all_models],
-            )
+            example_of(kind, row, rows, forest, [each.predictions[i] for each in all_models])
             for i, (kind, row) in enumerate(chosen)
         ),
         tree=tree,
@@ -241,21 +232,12 @@ def points_of(path: PruningPath, k_delivered: int) -> NDArray[np.intp]:
     return np.union1d(evenly_spaced(path.cost, MOST_POINTS - 1), [k_delivered])
 
 
-def order_sources(
-    delivered: ModelResults, whole: ModelResults, costs: CostTable
-) -> tuple[NDArray[np.intp], int]:
-    """Return sources with a price, those of the delivered model first, and the number to list.
-
-    Sources with a low total cost before and after pruning are at the end.
-    """
+def order_sources(delivered: ModelResults, whole: ModelResults, costs: CostTable) -> NDArray[np.intp]:
+    """Return sources with a price by their cost for the delivered model, then for the whole ensemble."""
     after, before = delivered.decided.share * costs.price, whole.full.share * costs.price
-    most = np.maximum(after, before)
-    priced = np.flatnonzero(costs.price > 0)
-    by_cost = priced[np.argsort(-most[priced], kind="stable")]
-    n_listed = min(MOST_SOURCES, int(np.count_nonzero(most[priced] > 0)))
-    listed = by_cost[:n_listed]
-    listed = listed[np.lexsort((-before[listed], -after[listed]))]
-    return np.concatenate([listed, by_cost[n_listed:]]), n_listed
+    return np.asarray(
+        [s for s in np.lexsort((-before, -after)).tolist() if costs.price[s] > 0], dtype=np.intp
+    )
 
 
 def _with_forest(predictor: BudgetPredictor, forest: Forest) -> BudgetPredictor:

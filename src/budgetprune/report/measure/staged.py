@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from budgetprune.model import About
 
 MOST_POINTS = 80
-MOST_SOURCES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +46,6 @@ class StagedMeasurements:
         All rows acquire all sources of the chain in use: all rows, and the sample.
     source_order : int array
         All sources with a price; those of the chain in use first, in order of acquisition.
-    n_listed : int
-        Number of these that are listed individually.
     examples : tuple of StagedExample
     """
 
@@ -60,7 +57,6 @@ class StagedMeasurements:
     everything: StoppedRows
     everything_on_sample: StoppedRows
     source_order: NDArray[np.intp]
-    n_listed: int
     examples: tuple[StagedExample, ...]
 
     @property
@@ -94,7 +90,7 @@ def measure_staged(
         rule = _rule(predictor, point)
         points[point] = stop_rows(model, rule, own if point == model.point else on_sample[rule.chain])
         options.progress(n + 1, len(shown) + 1)
-    order, n_listed = order_stage_sources(model)
+    order = order_stage_sources(model)
     position = {int(s): i for i, s in enumerate(order)}
     reader = StagedExampleReader(StagedEngine(model), points[model.point], everything, position)
     chosen = choose_staged_examples(points[model.point], everything, options.n_examples)
@@ -109,17 +105,16 @@ def measure_staged(
         everything=everything,
         everything_on_sample=everything if sample is None else stop_rows(model, buy_all, own_on_sample),
         source_order=order,
-        n_listed=n_listed,
         examples=examples,
     )
 
 
-def order_stage_sources(model: StagedModel) -> tuple[NDArray[np.intp], int]:
-    """Return sources with a price in the order of the chain in use, and the number to list."""
+def order_stage_sources(model: StagedModel) -> NDArray[np.intp]:
+    """Return sources with a price in the order of the chain in use."""
     chains = [model.chain, *model.chains]
     acquired = dict.fromkeys(s for chain in chains for stage in chain.stages for s in stage.sources)
     others = [s for s in np.flatnonzero(model.costs.price > 0).tolist() if s not in acquired]
-    return np.array([*acquired, *others], dtype=np.intp), min(MOST_SOURCES, len(acquired))
+    return np.array([*acquired, *others], dtype=np.intp)
 
 
 def _rule(predictor: StagedPredictor, point: int) -> StagedStoppingRule:

@@ -12,7 +12,7 @@ from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
 from budgetprune.report.summary.common import FeatureValue, FeatureValues, Value
 
-# Maximum number of values per source shown.
+# Maximum number of values per step shown.
 MOST_VALUES = 3
 
 # Values by feature name.

@@ -42,6 +42,9 @@ function label(text, x, y, more = {}) {
 
 // Factor of a 95 % interval.
 const twoSigma = 1.96;
+// Corners of a step function, from cheap to expensive: a budget between two models gives the cheaper one.
+const stepsOf = (points) => points.flatMap(([x, y], i) => (i ? [[x, points[i - 1][1]], [x, y]] : [[x, y]]));
+const byCost = (points, counting) => [...points].sort((a, b) => a[counting].cost - b[counting].cost);
 const costsOf = (points, counting) => points.map((point) => point[counting].cost);
 const scoresOf = (points, counting) => points.map((point) => height(point[counting].score));
 // Accuracies are drawn in per cent, as they are written in the text.
@@ -63,7 +66,7 @@ function drawResiduals(state) {
     return counts.map((count) => (100 * count) / total);
   };
   const mine = shares(S.points[state.point][state.counting]);
-  const before = shares(compared);
+  const before = shares(comparedIn(state.counting));
   Plotly.react(
     "residuals",
     [

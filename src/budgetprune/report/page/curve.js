@@ -15,11 +15,14 @@ function drawCurve(state) {
   const [bottom, top] = ends(now[counted]);
   const middle = height(now[counted].score);
 
-  const line = (counting, style) => ({
-    type: "scatter", mode: "lines+markers", x: costsOf(path, counting), y: scoresOf(path, counting),
-    text: path.map((point) => literal(point[counting].words.value)), customdata: path.map((p) => S.points.indexOf(p)),
-    hovertemplate: "%{text}<extra></extra>", ...style,
-  });
+  const line = (counting, { line: style, marker }) => {
+    const points = byCost(path, counting);
+    return {
+      type: "scatter", mode: "lines+markers", x: costsOf(points, counting), y: scoresOf(points, counting),
+      text: points.map((point) => literal(point[counting].words.value)), customdata: points.map((p) => S.points.indexOf(p)),
+      hovertemplate: "%{text}<extra></extra>", line: { shape: "hv", ...style }, marker,
+    };
+  };
   const mark = (point, counting, marker) => ({
     type: "scatter", mode: "markers", x: [point[counting].cost], y: [height(point[counting].score)],
     text: [literal(point[counting].words.value)], customdata: [S.points.indexOf(point)],
@@ -40,7 +43,7 @@ function drawCurve(state) {
   if (expectedCost.length) {
     data.unshift({
       type: "scatter", mode: "lines", x: expectedCost, y: expectedScore, hoverinfo: "skip",
-      line: { color: colour("blue"), width: 1.5, dash: "dot" },
+      line: { shape: "vh", color: colour("blue"), width: 1.5, dash: "dot" }, // from expensive to cheap
     });
   }
 
@@ -65,9 +68,9 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
   const labels = new Labels($("curve"), ...ranges);
   const place = (point, counting) => [point[counting].cost, height(point[counting].score)];
   const isBudgetShown = S.budget !== null && S.counting === counted;
-  labels.avoidLine(expectedCost, expectedCost.length ? S.expected.score.map(height) : []);
+  labels.avoidSteps(expectedCost.map((x, i) => [x, height(S.expected.score[i])]).reverse());
   for (const counting of ["full", "decided"]) {
-    labels.avoidLine(costsOf(path, counting), scoresOf(path, counting));
+    labels.avoidSteps(byCost(path, counting).map((point) => place(point, counting)));
     labels.avoidMark(...place(whole, counting), 8);
   }
   labels.avoidMark(...place(own, counted), 10);
@@ -88,11 +91,11 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
   ];
   const inFull = labels.place(`${guessed}, at no cost`, alongGuess, "soft");
   named.push(...(inFull.length ? inFull : labels.place(guessed, alongGuess, "soft")));
-  if (isBudgetShown) named.push(...labels.place(`budget ${withUnit(plain(S.budget))}`, heights, "soft"));
+  if (isBudgetShown) named.push(...labels.place(`budget ${withUnit(trimmed(S.budget))}`, heights, "soft"));
   // Label the two lines where they are far apart.
   const apart = path.filter((point) => point.full.cost - point.decided.cost > 0.04 * whole.full.cost);
   const line = (counting, text) => {
-    const corners = apart.map((point) => place(point, counting));
+    const corners = stepsOf(byCost(apart, counting).map((point) => place(point, counting)));
     const points = corners.flatMap(([x, y], i) => {
       const [nextX, nextY] = corners[i + 1] ?? [x, y];
       return [0, 0.25, 0.5, 0.75].map((part) => [x + part * (nextX - x), y + part * (nextY - y)]);
@@ -142,7 +145,7 @@ function drawSpread(state) {
 }
 
 function costRange(bars, i) {
-  if (bars.is_open && i === bars.left.length - 1) return `${plain(bars.left[0] < 0 ? bars.left[i] + bars.width / 2 : bars.left[i])} or more`;
-  if (bars.left[0] < 0) return plain(bars.left[i] + bars.width / 2);
-  return `${plain(bars.left[i])} to ${plain(bars.left[i] + bars.width)}`;
+  if (bars.is_open && i === bars.left.length - 1) return `${trimmed(bars.left[0] < 0 ? bars.left[i] + bars.width / 2 : bars.left[i])} or more`;
+  if (bars.left[0] < 0) return trimmed(bars.left[i] + bars.width / 2);
+  return `${trimmed(bars.left[i])} to ${trimmed(bars.left[i] + bars.width)}`;
 }

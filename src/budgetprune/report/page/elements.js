@@ -1,9 +1,9 @@
 // Small helpers. Text is always inserted as text, never as markup.
 
 const S = JSON.parse(document.getElementById("summary").textContent);
-// Reference point of all comparisons, and its numbers.
+// Reference point of all comparisons, and its numbers with costs counted in the same way.
 const whole = S.points[S.points.length - 1];
-const compared = whole.full ?? whole.decided;
+const comparedIn = (counting) => whole[counting];
 const isAccuracy = S.task === "classification";
 
 const $ = (id) => document.getElementById(id);
@@ -26,11 +26,20 @@ function svg(tag, attributes = {}, ...children) {
 }
 
 const threeDigits = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
+// Three significant digits, or cents if they are finer.
+const cents = { maximumSignificantDigits: 3, maximumFractionDigits: 2, roundingPriority: "morePrecision" };
+const withCents = new Intl.NumberFormat("en", { ...cents, minimumSignificantDigits: 3, minimumFractionDigits: 2 });
+const atMostCents = new Intl.NumberFormat("en", cents);
 const fewDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const oneDecimal = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 const isExtreme = (x) => x !== 0 && (Math.abs(x) < 1e-6 || Math.abs(x) >= 1e15);
-const amount = (x) => (x === 0 ? "0" : isExtreme(x) ? x.toExponential(2) : Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : threeDigits.format(x));
+const significant = (x) => (x === 0 ? "0" : isExtreme(x) ? x.toExponential(2) : Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : threeDigits.format(x));
+// Costs from 100,000 on are shown without cents.
+const hasCents = (x) => x !== 0 && !isExtreme(x) && Math.abs(x) < 1e5;
+const amount = (x) => (hasCents(x) ? withCents.format(x) : significant(x));
+// A price or the cost of one row, without trailing zeros.
+const trimmed = (x) => (hasCents(x) ? atMostCents.format(x) : plain(x));
 const plain = (x) => (isExtreme(x) ? Number(x.toPrecision(3)).toExponential() : fewDigits.format(x));
 const inCents = (x) => (x > 0 && x < 0.005 ? "< 0.01" : x.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
 const percent = (x) => (x > 0 && x < 0.005 ? "<\u00a01\u00a0%" : x > 0.995 && x < 1 ? ">\u00a099\u00a0%" : `${Math.round(100 * x)}\u00a0%`);

@@ -37,6 +37,11 @@ class Labels {
     }
   }
 
+  avoidSteps(points) {
+    const corners = stepsOf(points);
+    this.avoidLine(corners.map(([x]) => x), corners.map(([, y]) => y));
+  }
+
   avoidMark(x, y, radius) {
     this.boxes.push([this.across(x) - radius, this.across(x) + radius, this.down(y) - radius, this.down(y) + radius]);
   }

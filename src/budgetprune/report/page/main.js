@@ -56,8 +56,7 @@ function go(point) {
 
 function showTheme() {
   applyTheme();
-  const isDark = document.documentElement.dataset.theme === "dark";
-  $("theme").setAttribute("aria-pressed", isDark);
+  $("theme").setAttribute("aria-pressed", document.documentElement.dataset.theme === "dark");
   redraw();
 }
 
@@ -103,6 +102,7 @@ addEventListener("afterprint", () => {
 });
 
 moved();
+showTheme();
 draw();
 document.getElementById("curve").on("plotly_click", ({ points }) => {
   const clicked = points.find((point) => point.customdata !== undefined);

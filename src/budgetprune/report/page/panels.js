@@ -7,7 +7,7 @@ function figure(id, number, before) {
 
 function drawFigures(state) {
   const mine = S.points[state.point][state.counting];
-  const all = compared;
+  const all = comparedIn(state.counting);
   const name = whole.name.toLowerCase();
   figure("cost", amount(mine.cost), `${name}: ${amount(all.cost)}`);
   figure("score", score(mine.score), `${name}: ${score(all.score)}`);
@@ -17,7 +17,7 @@ function drawFigures(state) {
     const before = nRows === S.n_rows ? all.n_wrong.toLocaleString("en") : percent(1 - all.score);
     figure("wrong", mine.n_wrong.toLocaleString("en"), `of ${nRows.toLocaleString("en")}; ${name}: ${before}`);
   } else {
-    figure("wrong", amount(mine.mean_off), `${name}: ${amount(all.mean_off)}`);
+    figure("wrong", significant(mine.mean_off), `${name}: ${significant(all.mean_off)}`);
   }
 }
 

@@ -23,24 +23,24 @@ function pair(before, after, largest, format) {
 }
 
 function drawSources(state) {
-  const mine = S.points[state.point][state.counting];
-  const all = compared;
-  const largest = Math.max(...all.of_money, ...mine.of_money);
-  const rows = S.sources.slice(0, S.n_listed).map((source, i) =>
+  const { bought } = S.points[state.point][state.counting];
+  const { others } = bought;
+  const largest = Math.max(...bought.cost, ...bought.reference_cost, others.cost, others.reference_cost);
+  const rows = bought.sources.map((s, i) =>
     element(
       "tr", {},
-      element("th", { scope: "row" }, source.name, element("span", { class: "price" }, `, ${plain(source.price)}`)),
-      element("td", {}, pair(all.of_rows[i], mine.of_rows[i], 1, percent)),
-      element("td", {}, pair(all.of_money[i], mine.of_money[i], largest, inCents)),
+      element("th", { scope: "row" }, S.sources[s].name, element("span", { class: "price" }, `, ${trimmed(S.sources[s].price)}`)),
+      element("td", {}, pair(bought.reference_of_rows[i], bought.of_rows[i], 1, percent)),
+      element("td", {}, pair(bought.reference_cost[i], bought.cost[i], largest, inCents)),
     ),
   );
-  if (all.of_money[S.n_listed] > 0 || mine.of_money[S.n_listed] > 0) {
+  if (others.cost > 0 || others.reference_cost > 0) {
     rows.push(
       element(
         "tr", {},
-        element("th", { scope: "row" }, `all others (${S.sources.length - S.n_listed})`),
-        element("td", {}),
-        element("td", {}, pair(all.of_money[S.n_listed], mine.of_money[S.n_listed], largest, inCents)),
+        element("th", { scope: "row" }, `all others (${others.number})`),
+        element("td", { class: "small soft" }, `each at most ${percent(others.of_rows)}`),
+        element("td", {}, pair(others.reference_cost, others.cost, largest, inCents)),
       ),
     );
   }
@@ -77,14 +77,19 @@ function storyCard(story, telling, counting) {
       element("span", { class: "guess", style: { left: place(guess) } }),
     );
   };
+  // A value is shown at the step after which it is known.
+  const valuesOf = (n) => {
+    const { features, n_more: nMore } = telling.known[n];
+    return features.map((k) => story.values[k]).join(", ") + (nMore ? ` and ${nMore} more` : "");
+  };
   let paid = 0;
   const steps = telling.sources.map((s, n) => {
     const { name, price } = S.sources[s];
     paid += price;
     return element(
       "li", {},
-      element("span", {}, name, element("span", { class: "soft" }, ` +${plain(price)}${n ? `, now ${plain(paid)}` : ""}`)),
-      element("span", { class: "values" }, story.values[s] ?? ""),
+      element("span", {}, name, element("span", { class: "soft" }, ` +${trimmed(price)}${n ? `, now ${trimmed(paid)}` : ""}`)),
+      element("span", { class: "values" }, valuesOf(n + 1)),
       band(n + 1),
     );
   });
@@ -93,9 +98,9 @@ function storyCard(story, telling, counting) {
   return element(
     "article", { class: "story" },
     element("header", {}, element("h3", {}, story.title), element("span", { class: "soft small" }, `row ${story.row}`)),
-    element("p", { class: "small" }, element("span", { class: telling.is_right === false ? "tag wrong" : "tag" }, verdict), `. Cost ${withUnit(plain(telling.cost))}${counting === "full" ? " until decided" : ""}.`),
+    element("p", { class: "small" }, element("span", { class: telling.is_right === false ? "tag wrong" : "tag" }, verdict), `. Cost ${withUnit(trimmed(telling.cost))}${counting === "full" ? " until decided" : ""}.`),
     element("div", { class: "scale" }, element("span", {}), element("span", {}, element("span", {}, shown(low)), element("span", { class: "middle" }, isAccuracy ? telling.answer : ""), element("span", {}, shown(high)))),
-    element("ol", {}, element("li", {}, element("span", { class: "soft" }, "nothing bought"), band(0)), ...steps),
+    element("ol", {}, element("li", {}, element("span", { class: "soft" }, "nothing bought"), element("span", { class: "values" }, valuesOf(0)), band(0)), ...steps),
     left > 0 ? element("p", { class: "small soft" }, `… and ${left} more.`) : null,
     element("p", { class: "small", style: { marginBottom: 0 } }, telling.ending),
   );

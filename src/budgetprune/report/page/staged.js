@@ -14,14 +14,14 @@ function drawOwn(state) {
 }
 
 // Losses are shares of wrong rows, or amounts.
-const loss = (x) => (S.loss_kind === "errors" ? `${(100 * x).toFixed(1)}\u00a0%` : amount(x));
-const perUnit = (x) => amount(S.loss_kind === "errors" ? 100 * x : x).replace("-", "−");
+const loss = (x) => (S.loss_kind === "errors" ? `${(100 * x).toFixed(1)}\u00a0%` : S.loss_kind === "cost" ? amount(x) : significant(x));
+const perUnit = (x) => significant(S.loss_kind === "errors" ? 100 * x : x).replace("-", "−");
 
 function drawTotal({ cost, loss: errors }) {
   const name = whole.name.toLowerCase();
   const total = (outcome) => amount(outcome.cost + outcome.loss);
-  figure("loss", amount(errors), `${name}: ${amount(compared.loss)}`);
-  figure("total", total({ cost, loss: errors }), `${name}: ${total(compared)}`);
+  figure("loss", amount(errors), `${name}: ${amount(whole.decided.loss)}`);
+  figure("total", total({ cost, loss: errors }), `${name}: ${total(whole.decided)}`);
 }
 
 function namesOf({ sources }) {
@@ -44,7 +44,7 @@ function drawStages(point) {
     const cells = [percent(outcome.reached), percent(outcome.stops), outcome.score_stops === null ? "–" : score(outcome.score_stops), score(outcome.score_all), tied(outcome.rule)];
     return element(
       "tr", { class: k === point.stages.length - 1 ? "end" : null },
-      element("th", { scope: "row" }, `${k}. ${namesOf(stage)}`, element("span", { class: "price" }, k ? ` +${plain(stage.price)}, now ${plain(stage.paid)}` : "")),
+      element("th", { scope: "row" }, `${k}. ${namesOf(stage)}`, element("span", { class: "price" }, k ? ` +${trimmed(stage.price)}, now ${trimmed(stage.paid)}` : "")),
       element("td", { class: "rows" }, flow(outcome)),
       ...cells.map((text, i) => element("td", { class: "n", "data-label": heads[i + 2] }, text)),
     );
@@ -60,7 +60,7 @@ function drawNext(point) {
     return element(
       "td", { "data-label": label },
       element("span", { class: "losses" }, `${loss(trade.stopping)} → ${loss(trade.going_on)}`),
-      element("span", { class: "small soft" }, `${trade.n_rows.toLocaleString("en")} ${trade.n_rows === 1 ? "row" : "rows"}, for ${withUnit(plain(trade.cost))}${saved}`),
+      element("span", { class: "small soft" }, `${trade.n_rows.toLocaleString("en")} ${trade.n_rows === 1 ? "row" : "rows"}, for ${withUnit(trimmed(trade.cost))}${saved}`),
     );
   };
   const rows = point.stages.flatMap(({ next }, k) => {
@@ -70,7 +70,7 @@ function drawNext(point) {
       element(
         "tr", {},
         element("th", { scope: "row" }, `${k}. ${namesOf(S.chains[point.chain][k])}`),
-        element("td", { "data-label": heads[0] }, namesOf(stage), element("span", { class: "price" }, ` +${plain(stage.price)}`)),
+        element("td", { "data-label": heads[0] }, namesOf(stage), element("span", { class: "price" }, ` +${trimmed(stage.price)}`)),
         cell(next.there, heads[1]), cell(next.on, heads[2]), cell(next.stay, heads[3]),
       ),
     ];
@@ -79,27 +79,30 @@ function drawNext(point) {
 }
 
 function drawSources(point) {
-  const { of_rows: ofRows, of_money: ofCost, cost } = point.decided;
+  const { bought, cost } = point.decided;
   const bar = (share, largest) =>
     element(
       "span", { class: "single" },
       element("span", { class: "rod", style: { width: `${largest > 0 ? (100 * share) / largest : 0}%`, minWidth: share > 0 ? "2px" : 0 } }),
       element("span", { class: "number" }, percent(share)),
     );
-  const shares = ofCost.map((part) => (cost > 0 ? Math.min(part / cost, 1) : 0));
-  const largest = Math.max(...shares);
+  const shareOf = (part) => (cost > 0 ? Math.min(part / cost, 1) : 0);
+  const largest = Math.max(...bought.cost.map(shareOf), shareOf(bought.others.cost));
   const line = (name, price, rows, share, part) =>
     element(
       "tr", {},
       element("th", { scope: "row" }, name, element("span", { class: "price" }, price)),
-      element("td", {}, rows), element("td", {}, bar(share, largest)), element("td", { class: "n" }, inCents(part)),
+      element("td", { class: typeof rows === "string" ? "small soft" : null }, rows), element("td", {}, bar(share, largest)), element("td", { class: "n" }, inCents(part)),
     );
-  const bought = S.sources.slice(0, S.n_listed).flatMap((source, i) =>
-    ofRows[i] > 0 ? [line(source.name, `, ${plain(source.price)}`, bar(ofRows[i], 1), shares[i], ofCost[i])] : [],
+  const rows = bought.sources.flatMap((s, i) =>
+    bought.of_rows[i] > 0
+      ? [line(S.sources[s].name, `, ${trimmed(S.sources[s].price)}`, bar(bought.of_rows[i], 1), shareOf(bought.cost[i]), bought.cost[i])]
+      : [],
   );
-  const rest = S.sources.length - bought.length;
-  if (rest > 0) bought.push(line(`all others (${rest})`, "", "", shares[S.n_listed], ofCost[S.n_listed]));
-  $("sources").replaceChildren(...bought);
+  const rest = S.sources.length - rows.length;
+  const most = bought.others.of_rows;
+  if (rest > 0) rows.push(line(`all others (${rest})`, "", most > 0 ? `each at most ${percent(most)}` : "never", shareOf(bought.others.cost), bought.others.cost));
+  $("sources").replaceChildren(...rows);
 }
 
 // --- Example rows, always of the delivered model ------------------------------------------------------------
@@ -114,7 +117,7 @@ function stepOf(step, k, largest) {
   const spoken = `${S.uncertainty_name} ${loss(shownUncertainty(step.uncertainty))}${step.threshold === null ? "" : `, threshold ${loss(shownUncertainty(step.threshold))}`}`;
   return element(
     "li", { class: "step" },
-    element("span", {}, bought, element("span", { class: "soft" }, k ? `, now ${plain(step.cost)}` : "")),
+    element("span", {}, bought, element("span", { class: "soft" }, k ? `, now ${trimmed(step.cost)}` : "")),
     element(
       "span", { class: "band", role: "img", "aria-label": spoken },
       element("span", { class: "filled", style: { width: width(step.uncertainty) } }),
@@ -132,7 +135,7 @@ function storyCard(story) {
   return element(
     "article", { class: "story" },
     element("header", {}, element("h3", {}, story.title), element("span", { class: "soft small" }, `row ${story.row}`)),
-    element("p", { class: "small" }, element("span", { class: story.is_right === false ? "tag wrong" : "tag" }, verdict), `. Cost ${withUnit(plain(story.cost))}.`),
+    element("p", { class: "small" }, element("span", { class: story.is_right === false ? "tag wrong" : "tag" }, verdict), `. Cost ${withUnit(trimmed(story.cost))}.`),
     element("ol", {}, ...story.steps.map((step, k) => stepOf(step, k, largest))),
     story.ending ? element("p", { class: "small soft", style: { marginBottom: 0 } }, story.ending) : null,
   );

@@ -3,9 +3,9 @@
 const fixedStages = S.chains[S.points[S.delivered].chain].filter((stage) => stage.paid <= (S.max_cost ?? Infinity));
 
 function drawCurve(state) {
-  const curve = S.points.filter((point) => point.kind !== "everything");
+  const curve = byCost(S.points.filter((point) => point.kind !== "everything"), "decided");
   const [own, now] = [S.points[S.delivered], S.points[state.point]];
-  const expected = curve.filter((point) => point.expected_score !== null);
+  const expected = S.points.filter((point) => point.expected_score !== null);
   const fixed = fixedStages.map((stage) => [stage.paid, height(stage.score)]);
   const ranges = rangesOf(curve, expected, fixed, now);
   const [bottom, top] = ends(now.decided);
@@ -16,18 +16,18 @@ function drawCurve(state) {
   });
   const blue = (y, style) => ({ type: "scatter", mode: "lines", x: expected.map((p) => p.expected_cost), y: expected.map(y).map(height), hoverinfo: "skip", ...style });
   const data = [
-    blue((p) => p.expected_score - p.expected_score_std, { line: { width: 0 } }),
-    blue((p) => p.expected_score + p.expected_score_std, { line: { width: 0 }, fill: "tonexty", fillcolor: faded(colour("blue")) }),
-    blue((p) => p.expected_score, { line: { color: colour("blue"), width: 1.5, dash: "dot" } }),
+    blue((p) => p.expected_score - p.expected_score_std, { line: { shape: "hv", width: 0 } }),
+    blue((p) => p.expected_score + p.expected_score_std, { line: { shape: "hv", width: 0 }, fill: "tonexty", fillcolor: faded(colour("blue")) }),
+    blue((p) => p.expected_score, { line: { shape: "hv", color: colour("blue"), width: 1.5, dash: "dot" } }),
     {
       type: "scatter", mode: "lines+markers", x: fixed.map(([x]) => x), y: fixed.map(([, y]) => y),
-      text: fixedStages.map((stage, k) => literal(`All rows stop at stage ${k}: cost ${withUnit(plain(stage.paid))}, ${S.score_name} ${score(stage.score)}`)),
-      hovertemplate: "%{text}<extra></extra>", line: { color: colour("grey"), width: 1.5 }, marker: { color: colour("grey"), size: 5 },
+      text: fixedStages.map((stage, k) => literal(`All rows stop at stage ${k}: cost ${withUnit(trimmed(stage.paid))}, ${S.score_name} ${score(stage.score)}`)),
+      hovertemplate: "%{text}<extra></extra>", line: { shape: "hv", color: colour("grey"), width: 1.5 }, marker: { color: colour("grey"), size: 5 },
     },
     {
       type: "scatter", mode: "lines+markers", x: curve.map((p) => p.decided.cost), y: curve.map((p) => height(p.decided.score)),
       text: curve.map((p) => literal(p.decided.words.value)), customdata: curve.map((p) => S.points.indexOf(p)),
-      hovertemplate: "%{text}<extra></extra>", line: { color: colour("red"), width: 2.5 }, marker: { color: colour("red"), size: 5 },
+      hovertemplate: "%{text}<extra></extra>", line: { shape: "hv", color: colour("red"), width: 2.5 }, marker: { color: colour("red"), size: 5 },
     },
     mark(whole, { symbol: "diamond", size: 12, color: colour("ink") }),
     mark(own, { symbol: "star", size: 19, color: colour("red"), line: { color: colour("paper"), width: 1.5 } }),
@@ -69,9 +69,9 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
   const place = (point) => [point.decided.cost, height(point.decided.score)];
   const guess = height(S.guess_score);
   const [low, high] = ranges[1];
-  labels.avoidLine(curve.map((p) => p.decided.cost), curve.map((p) => height(p.decided.score)));
-  labels.avoidLine(fixed.map(([x]) => x), fixed.map(([, y]) => y));
-  labels.avoidLine(expected.map((p) => p.expected_cost), expected.map((p) => height(p.expected_score)));
+  labels.avoidSteps(curve.map(place));
+  labels.avoidSteps(fixed);
+  labels.avoidSteps(expected.map((p) => [p.expected_cost, height(p.expected_score)]));
   labels.avoidMark(...place(whole), 8);
   labels.avoidMark(...place(own), 10);
   labels.avoidMark(...place(now), 15);
@@ -87,7 +87,7 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
   if (whole.decided.cost <= right) named.push(...labels.place(everything, [place(whole)], "ink", { must: true }));
   else {
     const corner = [0.96, 0.9, 0.84, 0.78, 0.5].map((part) => [right, low + part * (high - low)]);
-    const inFull = labels.place(`${everything}: ${withUnit(plain(whole.decided.cost))}, ${score(whole.decided.score)} →`, corner, "ink");
+    const inFull = labels.place(`${everything}: ${withUnit(trimmed(whole.decided.cost))}, ${score(whole.decided.score)} →`, corner, "ink");
     named.push(...(inFull.length ? inFull : labels.place(`${everything} →`, corner, "ink", { must: true })));
   }
   const along = [1, 0.8, 0.6, 0.4].map((part) => part * right);
@@ -95,7 +95,7 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
   else named.push(...labels.place(`${guessed} ↓`, along.map((x) => [x, low]), "soft"));
   if (S.budget !== null) {
     const heights = [0.3, 0.4, 0.5, 0.2, 0.6, 0.1, 0.7].map((part) => [S.budget, low + part * (high - low)]);
-    named.push(...labels.place(`budget ${withUnit(plain(S.budget))}`, heights, "soft"));
+    named.push(...labels.place(`budget ${withUnit(trimmed(S.budget))}`, heights, "soft"));
   }
   named.push(...labels.place("all stop at one stage", fixed.slice(1).filter(([x]) => x < right), "grey-text"));
   if (expected.length) named.push(...labels.place("cross-fitted", expected.map((p) => [p.expected_cost, height(p.expected_score)]), "blue"));

@@ -50,7 +50,7 @@ class FeatureValues:
 
 @dataclass(frozen=True)
 class Reference:
-    """The model that a point is compared with, on the rows of that point.
+    """The model that a point is compared with, on the rows of that point, with costs counted in the same way.
 
     Attributes
     ----------
@@ -63,6 +63,46 @@ class Reference:
     cost: float
     score: float
     n_acquired: float
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """One source of a model, compared with the reference on the same rows.
+
+    Attributes
+    ----------
+    source : int
+        Index in the summary's list.
+    share, reference_share : float
+        Share of the rows that acquire it.
+    cost, reference_cost : float
+        Average cost per row.
+    """
+
+    source: int
+    share: float
+    cost: float
+    reference_share: float
+    reference_cost: float
+
+
+@dataclass(frozen=True)
+class OtherSources:
+    """All sources without a line of their own.
+
+    Attributes
+    ----------
+    number : int
+    largest_share : float
+        Largest share of the rows that acquire one of them.
+    cost, reference_cost : float
+        Average cost per row of all of them.
+    """
+
+    number: int
+    largest_share: float
+    cost: float
+    reference_cost: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +119,10 @@ class Outcome:
         Distribution of the cost.
     n_acquired : float
         Average number of sources that a row acquires.
-    acquired : tuple of float
-        By listed source: share of the rows that acquire it.
-    source_cost : tuple of float
-        By listed source: average cost per row. The last entry is for all other sources.
+    lines : tuple of SourceLine
+        Sources that many rows acquire, or that make up much of the cost, in the order of the summary's list.
+    others : OtherSources
+        All other sources with a price.
     top_sources : tuple of SourceShare
         Sources with the highest average cost, and their shares of the total cost.
     score, score_error : float
@@ -99,6 +139,10 @@ class Outcome:
         Regression: rows in each bin of prediction minus truth.
     undecided : float
         Share of the rows that `max_cost` stopped before they were decided.
+    only_answer : Value
+        The answer to every row, if it is the same for all; else None.
+    reference : Reference
+        The reference model on the same rows, with costs counted in the same way.
     """
 
     cost: float
@@ -109,8 +153,8 @@ class Outcome:
     free: float
     costs: CostHistogram
     n_acquired: float
-    acquired: tuple[float, ...]
-    source_cost: tuple[float, ...]
+    lines: tuple[SourceLine, ...]
+    others: OtherSources
     top_sources: tuple[SourceShare, ...]
     score: float
     score_error: float
@@ -121,6 +165,8 @@ class Outcome:
     confusion: tuple[tuple[int, ...], ...] | None
     residuals: tuple[int, ...] | None
     undecided: float
+    only_answer: Value
+    reference: Reference
 
 
 @dataclass(frozen=True)
@@ -170,8 +216,6 @@ class SummaryBase:
     n_trees, n_features : int
     sources : tuple of PricedSource
         All sources with a price.
-    n_listed : int
-        Number of sources listed individually at each point.
     classes : tuple of str or None
         Labels that have a row in the confusion matrices.
     has_other_classes, has_unknown_classes : bool
@@ -201,7 +245,6 @@ class SummaryBase:
     n_trees: int
     n_features: int
     sources: tuple[PricedSource, ...]
-    n_listed: int
     classes: tuple[str, ...] | None
     has_other_classes: bool
     has_unknown_classes: bool

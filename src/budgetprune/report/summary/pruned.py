@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from budgetprune.report.summary.common import (
-    FeatureValues,
+    FeatureValue,
     Outcome,
-    Reference,
     SourceShare,
     SummaryBase,
     Value,
@@ -80,6 +79,21 @@ class PrunedOutcome(Outcome):
 
 
 @dataclass(frozen=True)
+class KnownValues:
+    """Values that became known at one step: the first few, and the number of the others.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Indices of features, as in the values of the example.
+    n_more : int
+    """
+
+    features: tuple[int, ...]
+    n_more: int
+
+
+@dataclass(frozen=True)
 class Prediction:
     """Step-by-step prediction of one example by one model.
 
@@ -98,6 +112,9 @@ class Prediction:
     n_acquired : int
     sources : tuple of int
         Indices of the first few sources in the summary's list, in order of acquisition.
+    known : tuple of KnownValues
+        Values known before the first acquisition, and those that each acquisition adds. A value is known once
+        all sources that it needs are acquired.
     lower, upper, guess : tuples of float
         Bounds and best guess before the first acquisition and after each: of the probability of the predicted
         label, or of the target.
@@ -111,9 +128,22 @@ class Prediction:
     cut: float | None
     n_acquired: int
     sources: tuple[int, ...]
+    known: tuple[KnownValues, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     guess: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ExpectedPoint:
+    """Cross-fitted cost and score of one point on the validation rows, with refitted leaves.
+
+    `cost` is the decided cost; None if it was not simulated.
+    """
+
+    full_cost: float
+    cost: float | None
+    score: float
 
 
 @dataclass(frozen=True)
@@ -132,10 +162,11 @@ class OperatingPoint:
     n_splits, n_features : int
     n_tree_splits : int
         Number of splits that remain of the tree shown.
-    reference : Reference
-        The unpruned ensemble at full cost on the same rows.
     full, decided : PrunedOutcome
-        Results with all sources on its paths, and with predictions that stop once decided.
+        Results with all sources on its paths, and with predictions that stop once decided. The reference is
+        the unpruned ensemble.
+    expected : ExpectedPoint or None
+        None for the unpruned ensemble, and if there is no validation curve.
     usage : tuple of three floats
         Shares of (row, feature) pairs in which the row tests the feature 0, 1 to 7, or more times (Table 1 of
         the paper).
@@ -150,9 +181,9 @@ class OperatingPoint:
     n_splits: int
     n_features: int
     n_tree_splits: int
-    reference: Reference
     full: PrunedOutcome
     decided: PrunedOutcome
+    expected: ExpectedPoint | None
     usage: tuple[float, float, float]
     predictions: tuple[Prediction, ...]
 
@@ -172,14 +203,14 @@ class ExampleRow:
     row : int
         Number of the row in the data, from 1.
     truth : Value
-    values : mapping from indices of sources to values
-        Only of sources that some point acquires for the row.
+    values : mapping from indices of features to values
+        Only of features that some point gets to know for the row.
     """
 
     kind: ExampleKind
     row: int
     truth: Value
-    values: dict[int, FeatureValues]
+    values: dict[int, FeatureValue]
 
 
 @dataclass(frozen=True)
@@ -296,6 +327,8 @@ class Summary(SummaryBase):
         The path and the delivered model from cheap to expensive, then the unpruned ensemble. Sorted by the
         cost given by `counting`.
     expected : Expected or None
+    is_refitted : bool
+        Whether the delivered model's leaf values differ from those of its pruning on the path.
     examples : tuple of ExampleRow
     tree : Tree
     settings : PredictorSettings
@@ -306,6 +339,7 @@ class Summary(SummaryBase):
     n_path_points: int
     points: tuple[OperatingPoint, ...]
     expected: Expected | None
+    is_refitted: bool
     examples: tuple[ExampleRow, ...]
     tree: Tree
     settings: PredictorSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from budgetprune.report.summary.common import FeatureValues, Outcome, Reference, SummaryBase, Value
+from budgetprune.report.summary.common import FeatureValues, Outcome, SummaryBase, Value
 
 # Kinds of loss: error rate, cost of errors, log loss, squared error.
 LossKind = Literal["errors", "cost", "log loss", "squared error"]
@@ -128,6 +128,8 @@ class StagedPoint:
         scores are also None if they use another metric than this report.
     n_rows : int
         Number of rows it was evaluated on.
+    is_constant : bool
+        Whether it uses no feature.
     is_fixed : bool
         Whether all rows stop at the same stage by the rule, whatever their uncertainty.
     is_best : bool
@@ -136,9 +138,8 @@ class StagedPoint:
         Number of sources in the stages that `max_cost` allows.
     cheapest_equal : int or None
         The first stage that is as good on these rows if all rows stop there; None if there is none.
-    reference : Reference
-        The delivered model with all sources of its stages, on the same rows.
     outcome : StagedOutcome
+        The reference is the delivered model with all sources of its stages.
     stages : tuple of StageOutcome
         Stages that rows can reach.
     """
@@ -152,11 +153,11 @@ class StagedPoint:
     expected_score: float | None
     expected_score_std: float | None
     n_rows: int
+    is_constant: bool
     is_fixed: bool
     is_best: bool
     n_stage_sources: int
     cheapest_equal: int | None
-    reference: Reference
     outcome: StagedOutcome
     stages: tuple[StageOutcome, ...]
 

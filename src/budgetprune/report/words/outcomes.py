@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from budgetprune.report.numbers import SMALL_SHARE, amount, joined, pluralize, share, trimmed_amount
-from budgetprune.report.summary.common import Outcome, Reference, SourceShare
-from budgetprune.report.words.terms import TWO_SIGMA, Terms
+from budgetprune.report.numbers import (
+    SMALL_SHARE,
+    amount,
+    joined,
+    pluralize,
+    share,
+    significant,
+    trimmed_amount,
+)
+from budgetprune.report.summary.common import Outcome, SourceShare
+from budgetprune.report.words.terms import TWO_SIGMA, Terms, value_text
 
 
 def value(terms: Terms, name: str, outcome: Outcome) -> str:
@@ -15,13 +23,36 @@ def value(terms: Terms, name: str, outcome: Outcome) -> str:
     return f"{name}: cost {terms.cost(outcome.cost)}, {terms.score_name} {score}"
 
 
-def compared_with_reference(terms: Terms, outcome: Outcome, reference: Reference, n_rows: int) -> str:
-    """Compare cost and score with those of the reference, and say whether the difference is significant."""
-    saved = cost_change(outcome.cost, reference.cost, terms.reference)
-    return (
-        f"It costs {terms.cost(outcome.cost)} per prediction{saved}, and "
-        f"{reached(terms, outcome.score, n_rows)}. {_score_change(terms, outcome, n_rows)}"
+def compared_with_reference(terms: Terms, outcome: Outcome, n_rows: int, way: str = "") -> str:
+    """Compare cost and score with those of the reference, and say whether the difference is significant.
+
+    Parameters
+    ----------
+    terms : Terms
+    outcome : Outcome
+    n_rows : int
+    way : how the costs of both are counted
+    """
+    saved = cost_change(outcome.cost, outcome.reference.cost, terms.reference)
+    start = f"{way}, it" if way else "It"
+    text = (
+        f"{start} costs {terms.cost(outcome.cost)} per prediction{saved}, and "
+        f"{reached(terms, outcome.score, n_rows)}. {score_change(terms, outcome, n_rows)}"
     )
+    return text + same_answers(outcome, n_rows)
+
+
+def constant(name: str, outcome: Outcome) -> str:
+    """Describe a model that uses no feature."""
+    answer = value_text(outcome.only_answer)
+    return f"{name} is a constant: it uses no feature, costs nothing and predicts {answer} for every row."
+
+
+def same_answers(outcome: Outcome, n_rows: int) -> str:
+    """Warn if a model predicts the same for all rows; else return an empty string."""
+    if outcome.only_answer is None or n_rows == 1:
+        return ""
+    return f" It predicts {value_text(outcome.only_answer)} for all of these rows, as a constant would."
 
 
 def reached(terms: Terms, score: float, n_rows: int) -> str:
@@ -41,7 +72,8 @@ def cost_change(cost: float, before: float, than: str) -> str:
     return f", {share(abs(change))} {'less' if change < 0 else 'more'} than {than} ({amount(before)})"
 
 
-def _score_change(terms: Terms, outcome: Outcome, n_rows: int) -> str:
+def score_change(terms: Terms, outcome: Outcome, n_rows: int) -> str:
+    """Compare the score with that of the reference, and say whether the difference is significant."""
     gained, gained_error = outcome.gained, outcome.gained_error
     if gained == 0:
         return f"That is as good as {terms.reference} on these rows."
@@ -77,7 +109,7 @@ def spread(outcome: Outcome) -> str:
 def errors(terms: Terms, outcome: Outcome, n_rows: int) -> str:
     """Describe the errors."""
     if outcome.confusion is None:
-        return f"Predictions are off by {amount(outcome.mean_error or 0.0)} on average."
+        return f"Predictions are off by {significant(outcome.mean_error or 0.0)} on average."
     n_wrong = outcome.n_wrong or 0
     if not n_wrong:
         return f"All {n_rows:,} rows are right." if n_rows > 1 else "The only row is right."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from budgetprune.report.numbers import amount, joined, pluralize, share
+from budgetprune.report.numbers import joined, pluralize, share, significant
 from budgetprune.report.summary.pruned import (
     Change,
     Counting,
@@ -17,13 +17,25 @@ from budgetprune.report.summary.pruned import (
 )
 from budgetprune.report.words.outcomes import (
     compared_with_reference,
+    constant,
     cost_change,
     reached,
+    same_answers,
+    score_change,
     score_lost,
     source_list,
 )
-from budgetprune.report.words.terms import Terms, capitalised, count, terms_of
+from budgetprune.report.words.terms import TWO_SIGMA, Terms, capitalised, count, terms_of
 
+# Ways to count costs, at the end of a clause and at the start.
+_WAYS: dict[Counting, str] = {
+    "full": " if a row buys all sources on its paths",
+    "decided": ", stopping as soon as the answer is certain",
+}
+_VERDICT_WAYS: dict[Counting, str] = {
+    "full": "With all sources on a row's paths",
+    "decided": "Counted until the answer is certain",
+}
 _ENDINGS = {
     "certain": "Decided: no other source can change the answer.",
     "slack": "Decided: other sources rarely change the answer.",
@@ -41,19 +53,50 @@ def pruned_terms(summary: Summary) -> Terms:
 
 
 def pruned_headline(summary: Summary) -> str:
-    """Summarise cost and score of the model and of the whole ensemble."""
+    """Summarise cost and score of the model and of the whole ensemble, with costs counted in the same way."""
     terms, counting = pruned_terms(summary), summary.counting
-    delivered, whole = summary.points[summary.delivered].outcome(counting), summary.points[-1].full
-    way = ", stopping as soon as the answer is certain" if counting == "decided" else ""
-    text = (
-        f"Your model costs {terms.cost(delivered.cost)} per prediction{way}, and reaches an "
-        f"{terms.score_name} of {terms.score(delivered.score)}. {capitalised(terms.reference)} costs "
-        f"{terms.cost(whole.cost)} and reaches {terms.score(whole.score)}."
+    own, whole = summary.points[summary.delivered], summary.points[-1]
+    ours, theirs = own.outcome(counting), whole.outcome(counting)
+    compared = (
+        f"{capitalised(terms.reference)}, counted in the same way, costs {terms.cost(theirs.cost)} and "
+        f"reaches {terms.score(theirs.score)}."
     )
-    if not delivered.cost < whole.cost:
-        return text
-    lost = score_lost(terms, whole.score - delivered.score)
-    return f"{text} So {share(1 - delivered.cost / whole.cost)} of the cost is saved, and {lost}."
+    if not own.n_splits:
+        score = f"Its {terms.score_name} is {terms.score(ours.score)}."
+        return f"{constant('Your model', ours)} {score} {compared}"
+    text = (
+        f"Your model costs {terms.cost(ours.cost)} per prediction{_WAYS[counting]}, and reaches an "
+        f"{terms.score_name} of {terms.score(ours.score)}.{same_answers(ours, own.n_rows)} {compared}"
+    )
+    if ours.cost < theirs.cost:
+        lost = score_lost(terms, theirs.score - ours.score)
+        text += f" So pruning saves {share(1 - ours.cost / theirs.cost)} of the cost, and {lost}."
+    if theirs.cost < whole.full.cost:
+        everything = terms.cost(whole.full.cost)
+        text += f" With all {terms.sources} on a row's paths, {terms.reference} costs {everything}."
+    return text
+
+
+def refit_note(summary: Summary) -> str:
+    """Explain the difference between the path and the validation curve; empty if there is none to explain."""
+    path = [(point, point.expected) for point in summary.points if point.kind == "path"]
+    gaps = [(expected.score - point.full.score, point) for point, expected in path if expected is not None]
+    if not gaps or not summary.is_refitted:
+        return ""
+    gap, point = max(gaps, key=lambda each: each[0])
+    if gap <= TWO_SIGMA * point.full.score_error:
+        return ""
+    terms = pruned_terms(summary)
+    text = (
+        "Dots have leaf values as grown; the dotted line has refitted leaves, as your model has. It is up to "
+        f"{terms.score_difference(gap)} higher, at a cost of "
+        f"{terms.cost(point.outcome(summary.counting).cost)}."
+    )
+    n_constant = sum(each.full.only_answer is not None and each.n_splits > 0 for each, _ in path)
+    if n_constant:
+        predict = "dot predicts" if n_constant == 1 else "dots predict"
+        text += f" {n_constant} {predict} the same for all rows as long as the leaves are not refitted."
+    return text
 
 
 # --- One point ----------------------------------------------------------------------------------------------
@@ -69,25 +112,28 @@ def point_name(summary: Summary, point: OperatingPoint) -> str:
 
 
 def verdict(terms: Terms, point: OperatingPoint, counting: Counting) -> str:
-    """Compare a point with the whole ensemble at full cost."""
-    outcome, reference = point.outcome(counting), point.reference
+    """Compare a point with the whole ensemble, with costs counted in the same way."""
+    outcome = point.outcome(counting)
     if point.kind != "unpruned":
-        return compared_with_reference(terms, outcome, reference, point.n_rows)
+        if not point.n_splits:
+            score = f"It {reached(terms, outcome.score, point.n_rows)}."
+            return f"{constant('This model', outcome)} {score} {score_change(terms, outcome, point.n_rows)}"
+        return compared_with_reference(terms, outcome, point.n_rows, _VERDICT_WAYS[counting])
     name = capitalised(terms.reference)
     if counting == "full":
         return (
-            f"{name} costs {terms.cost(reference.cost)} per prediction, if a row buys all sources on its "
-            f"paths, and {reached(terms, reference.score, point.n_rows)}."
+            f"{name} costs {terms.cost(outcome.cost)} per prediction, if a row buys all sources on its "
+            f"paths, and {reached(terms, outcome.score, point.n_rows)}."
         )
-    saved = cost_change(outcome.cost, reference.cost, "all sources on the paths")
+    saved = cost_change(outcome.cost, point.full.cost, "all sources on the paths")
     return f"{name}, if predictions stop once decided: {terms.cost(outcome.cost)} per prediction{saved}."
 
 
-def acquired(terms: Terms, point: OperatingPoint, outcome: PrunedOutcome) -> str:
+def acquired(terms: Terms, outcome: PrunedOutcome) -> str:
     """Describe the sources with the highest cost, and those no longer acquired."""
     text = (
         f"A row buys {terms.n_sources(outcome.n_acquired)} on average; "
-        f"{terms.reference} buys {count(point.reference.n_acquired)}."
+        f"{terms.reference} buys {count(outcome.reference.n_acquired)}."
     )
     if outcome.top_sources:
         text += f" The highest costs are those of {source_list(outcome.top_sources)}."
@@ -197,7 +243,7 @@ def node_value(node: NodeValue | None) -> str:
     if node is None:
         return ""
     return {
-        "target": amount(node.value),
+        "target": significant(node.value),
         "target difference": f"{node.value:+.3g}",
         "class share": f"{node.label} {node.value:.0%}",
         "class": f"more for {node.label}",

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from budgetprune.report.numbers import SMALL_SHARE, amount, joined, share, trimmed_amount
+from budgetprune.report.numbers import SMALL_SHARE, amount, joined, share, significant, trimmed_amount
 from budgetprune.report.summary.staged import (
     ExampleStep,
     LossKind,
@@ -17,8 +17,11 @@ from budgetprune.report.summary.staged import (
 )
 from budgetprune.report.words.outcomes import (
     compared_with_reference,
+    constant,
     errors,
     reached,
+    same_answers,
+    score_change,
     score_lost,
     source_list,
 )
@@ -51,14 +54,21 @@ def uncertainty_name(summary: StagedSummary) -> str:
 def staged_headline(summary: StagedSummary) -> str:
     """Compare the model with acquiring all sources, on the same rows."""
     terms = staged_terms(summary)
-    own, everything = summary.points[summary.delivered].outcome, summary.points[-1].outcome
+    point = summary.points[summary.delivered]
+    own, everything = point.outcome, summary.points[-1].outcome
+    compared = (
+        f"If it buys {_all_sources(terms, everything.n_acquired)} of its stages for every row, it costs "
+        f"{terms.cost(everything.cost)} and reaches {terms.score(everything.score)}."
+    )
+    if point.is_constant:
+        score = f"Its {terms.score_name} is {terms.score(own.score)}."
+        start = f"{constant('Your model', own)} {score}"
+        return f"{start} {compared}" if everything.cost > 0 else start
     if not everything.cost > 0:
         return f"Your model costs nothing, and reaches an {terms.score_name} of {terms.score(own.score)}."
     text = (
         f"Your model costs {terms.cost(own.cost)} per prediction on average, and reaches an "
-        f"{terms.score_name} of {terms.score(own.score)}. If it buys "
-        f"{_all_sources(terms, everything.n_acquired)} of its stages for every row, it costs "
-        f"{terms.cost(everything.cost)} and reaches {terms.score(everything.score)}."
+        f"{terms.score_name} of {terms.score(own.score)}.{same_answers(own, point.n_rows)} {compared}"
     )
     if own.cost < everything.cost:
         lost = score_lost(terms, everything.score - own.score)
@@ -105,7 +115,10 @@ def staged_verdict(summary: StagedSummary, terms: Terms, point: StagedPoint) -> 
             f"Every row buys {_all_sources(terms, outcome.n_acquired)} of the stages of your model: "
             f"{terms.cost(outcome.cost)} per prediction. That {text}."
         )
-    text = compared_with_reference(terms, outcome, point.reference, point.n_rows)
+    if point.is_constant:
+        score = f"It {reached(terms, outcome.score, point.n_rows)}."
+        return f"{constant('This model', outcome)} {score} {score_change(terms, outcome, point.n_rows)}"
+    text = compared_with_reference(terms, outcome, point.n_rows)
     k = point.cheapest_equal
     if k is None:
         return f"{text} No single stage is as good for all of these rows."
@@ -140,10 +153,10 @@ def next_stage(summary: StagedSummary, point: StagedPoint) -> str:
     if not point.lam > 0:
         return "At this point rows go on if any saving is expected, at any cost."
     worth = {
-        "errors": f"{amount(100 * point.lam)} errors per 100 rows",
-        "cost": f"{amount(point.lam)} of the cost of errors",
-        "log loss": f"{amount(point.lam)} of the log loss",
-        "squared error": f"{amount(point.lam)} of the squared error",
+        "errors": f"{significant(100 * point.lam)} errors per 100 rows",
+        "cost": f"{significant(point.lam)} of the cost of errors",
+        "log loss": f"{significant(point.lam)} of the log loss",
+        "squared error": f"{significant(point.lam)} of the squared error",
     }[summary.loss_kind]
     text = f"At this point rows go on if a unit of cost is expected to save at least {worth}."
     if summary.loss_kind == "cost" and point.is_best:
@@ -207,7 +220,8 @@ def uncertainty(summary: StagedSummary, value: float, n_digits: int = 3) -> str:
         return f"{100 * value:.{n_digits - 2}f} %"
     if summary.loss_kind == "squared error":
         value = value**0.5
-    text = amount(value) if n_digits == 3 else f"{value:.{n_digits}g}"
+    in_three = amount if summary.loss_kind == "cost" else significant
+    text = in_three(value) if n_digits == 3 else f"{value:.{n_digits}g}"
     return f"{text} {summary.unit}".strip() if summary.loss_kind == "cost" else text
 
 
