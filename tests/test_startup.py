@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -15,7 +16,20 @@ PACKAGE = ROOT / "src" / "budgetprune"
 GOLDEN = ROOT / "tests" / "golden"
 LAZY = sorted(PACKAGE.rglob("__init__.pyi"))
 # Slow to import, or large.
-SLOW = ("joblib", "lightgbm", "matplotlib", "numba", "pandas", "scipy", "sklearn", "xgboost")
+SLOW = (
+    "joblib",
+    "lightgbm",
+    "llvmlite",
+    "matplotlib",
+    "numba",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "xgboost",
+)
+MODELS = ["averaged-1", "boosted-1", "staged-3", "staged_regression-3"]
 
 
 def imported(code, tmp_path):
@@ -49,29 +63,62 @@ def test_help_imports_nothing_slow(arguments, tmp_path):
     assert imported(command(*arguments), tmp_path) == []
 
 
-@pytest.mark.parametrize("model", ["averaged-1", "boosted-1", "staged-3"])
-def test_predictions_need_no_library_of_models(model, tmp_path):
+@pytest.mark.parametrize("model", MODELS)
+def test_predictions_import_nothing_slow(model, tmp_path):
     code = (
         "import numpy as np\nfrom budgetprune import BudgetPredictor\n"
         f"predictor = BudgetPredictor.load({str(GOLDEN / model) + '.budgetprune'!r})\n"
-        "predictor.simulate(np.zeros((2, predictor.forest.n_features)))"
+        "X = np.zeros((2, predictor.forest.n_features))\n"
+        "predictor.predict(X)\n"
+        "if predictor.forest.is_classifier:\n    predictor.predict_proba(X)\n"
+        "predictor.simulate(X)\n"
+        "nothing = dict.fromkeys(predictor.feature_names)\n"
+        "predictor.decide(nothing)\n"
+        "predictor.decide(lambda source: {name: None for name in predictor.features_of(source)})\n"
+        "predictor.step({})\n"
     )
-    assert set(imported(code, tmp_path)) <= {"numba", "scipy"}
+    assert imported(code, tmp_path) == []
 
 
-def test_the_command_predict_needs_no_library_of_models(tmp_path):
-    (tmp_path / "rows.csv").write_text("age,TSH,T3,Größe,town\n30,1,1,1,\n", encoding="utf-8")
-    code = command("predict", GOLDEN / "averaged-1.budgetprune", "rows.csv", "--out", "out.csv")
-    assert set(imported(code, tmp_path)) <= {"numba", "pandas", "scipy"}
+@pytest.mark.parametrize("options", [(), ("--full",)], ids=["early", "full"])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_command_predict_imports_nothing_slow_but_pandas(model, options, tmp_path):
+    """Pandas itself imports pyarrow where it is installed."""
+    (tmp_path / "rows.csv").write_text("age,TSH,T3,Größe,town,x0,x1,x2\n30,1,1,1,,1,1,1\n", encoding="utf-8")
+    code = command("predict", GOLDEN / f"{model}.budgetprune", "rows.csv", "--out", "out.csv", *options)
+    assert set(imported(code, tmp_path)) <= {"pandas", "pyarrow"}
     assert (tmp_path / "out.csv").exists()
 
 
-def test_the_service_needs_no_library_of_models(tmp_path):
-    code = (
-        "from budgetprune import BudgetPredictor\nfrom budgetprune.service import create_app\n"
-        f"create_app(BudgetPredictor.load({str(GOLDEN / 'averaged-1.budgetprune')!r}))"
-    )
-    assert set(imported(code, tmp_path)) <= {"numba", "scipy"}
+@pytest.mark.parametrize("model", MODELS)
+def test_the_service_imports_nothing_slow(model, tmp_path):
+    """Python lists the imports of the whole process; a decision and a batch are made meanwhile."""
+    log = tmp_path / "imports.txt"
+    file = GOLDEN / f"{model}.budgetprune"
+    command = [sys.executable, "-X", "importtime", "-m", "budgetprune", "serve", str(file), "--port", "0"]
+    with (
+        log.open("w") as imports,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=imports, text=True) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().split()[-1]
+            names = json.load(urlopen(f"{url}/v1/model"))["features"]
+            values = dict.fromkeys(each["name"] for each in names)
+            post(f"{url}/v1/decide", {"values": values})
+            post(f"{url}/v1/step", {"values": {}})
+            post(f"{url}/v1/batch/decide", {"rows": [{"values": values}]})
+        finally:
+            process.terminate()
+    found = {line.rsplit("|", 1)[-1].strip().split(".")[0] for line in log.read_text().splitlines()}
+    assert "budgetprune" in found
+    assert not found & set(SLOW)
+
+
+def post(url, body):
+    request = Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urlopen(request) as response:
+        assert response.status == 200
 
 
 @pytest.mark.parametrize("stub", LAZY, ids=lambda stub: str(stub.parent.relative_to(PACKAGE.parent)))

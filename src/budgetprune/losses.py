@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from budgetprune.utils.parts import in_ranges
 from budgetprune.utils.registry import Registry
-from budgetprune.utils.softmax_kernels import multiply_softmax
+from budgetprune.utils.special import expit
+from budgetprune.utils.special_kernels import multiply_softmax
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
@@ -22,6 +21,7 @@ from budgetprune.baselines.l1_logistic import fit_l1_logistic
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.numbers import at_least_zero
+from budgetprune.utils.special import expit
 from budgetprune.utils.validation import labels_of, weights_of
 
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
-from scipy.special import expit
 
 from budgetprune.utils.jit import njit
+from budgetprune.utils.special import expit
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, softmax
 
 from budgetprune.errors import UnsupportedModelError
 from budgetprune.forest.checks import check_forest
@@ -22,6 +21,7 @@ from budgetprune.forest.schema import ARRAYS
 from budgetprune.forest.topology_kernels import depths
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.feature_names import default_names
+from budgetprune.utils.special import expit, softmax
 
 _DOUBLE = np.dtype(np.float64)
 

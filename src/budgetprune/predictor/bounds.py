@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
 
 from budgetprune.forest import Forest
-from budgetprune.predictor.bounds_kernels import between, fill_score_pair, fill_shares
+from budgetprune.predictor.bounds_kernels import between, fill_score_pair, fill_shares, softmax_bounds
 from budgetprune.predictor.kernels import COMPLETE, bound
 from budgetprune.predictor.rules import EPSILON, DecisionRule, rounding_error
 from budgetprune.predictor.state_kernels import BoundedTrees
 from budgetprune.predictor.tables import trees_of
+from budgetprune.utils.special import expit
 
 
 class StepResult(NamedTuple):
@@ -125,7 +125,7 @@ class ProbabilityBounds:
         elif forest.link == "logistic":
             low, high = expit(np.append(-high, low)), expit(np.append(-low, high))
         else:
-            low, high = _softmax_bounds(low, high), _softmax_bounds(high, low)
+            low, high = softmax_bounds(low, high), softmax_bounds(high, low)
         # Links add rounding errors.
         return low * (1 - 16 * EPSILON), high * (1 + 16 * EPSILON)
 
@@ -138,12 +138,3 @@ def _score_pair(forest: Forest, first: float, second: float) -> ScorePair | None
     least = float(np.fmin.reduceat(at_leaves, start).sum() + forest.base.sum())
     most = float(np.fmax.reduceat(at_leaves, start).sum() + forest.base.sum())
     return ScorePair(first, second, least, most) if most - least <= rounding_error(forest) else None
-
-
-def _softmax_bounds(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute the probability of each class from its `own` score and the scores of the `others`."""
-    if own.size == 1:
-        return np.ones(1)
-    rivals = [logsumexp(np.delete(others, k)) for k in range(own.size)]
-    probability: NDArray[np.float64] = expit(own - rivals)
-    return probability

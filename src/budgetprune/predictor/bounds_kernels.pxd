@@ -1,1 +1,2 @@
 from budgetprune.utils.kernel_types cimport *
+from budgetprune.utils.special_kernels cimport logistic

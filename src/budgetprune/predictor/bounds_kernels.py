@@ -7,20 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 if cython.compiled:
-    from cython.cimports.libc.math import ceil, floor
+    from cython.cimports.libc.math import ceil, exp, floor, log
 else:
-    from math import ceil, floor
+    from math import ceil, exp, floor, log
 
     from budgetprune.utils.kernel_types import (
         Doubles,
         Doubles2,
         Flags,
         Ints,
+        OutDoubles,
         OutDoubles2,
         OutInts3,
         Size,
         int32_t,
     )
+    from budgetprune.utils.special_kernels import logistic
 
 TINY = cython.declare(cython.double, 2.0**-1022)  # smallest normal number
 
@@ -79,6 +81,25 @@ def fill_shares(
             found[1, k] = max((bounds[0, k] - guard) / divisor, 0.0)
             found[2, k] = min((bounds[1, k] + guard) / divisor, 1.0)
     move_between(found)
+
+
+def softmax_bounds(own: Doubles, others: Doubles) -> NDArray[np.float64]:
+    """Compute the probability of each class from its `own` score and the scores of the `others`."""
+    probability = np.ones(own.shape[0])
+    found: OutDoubles = probability
+    k: Size
+    j: Size
+    for k in range(own.shape[0] if own.shape[0] > 1 else 0):
+        highest: cython.double = others[1 if k == 0 else 0]
+        total: cython.double = 0.0
+        for j in range(own.shape[0]):
+            if j != k:
+                highest = max(highest, others[j])
+        for j in range(own.shape[0]):
+            if j != k:
+                total += exp(others[j] - highest)
+        found[k] = logistic(own[k] - (highest + log(total)))
+    return probability
 
 
 def between(guess: Doubles, lower: Doubles, upper: Doubles) -> NDArray[np.float64]:

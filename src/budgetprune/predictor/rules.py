@@ -7,12 +7,12 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, label_cut, tie_margin
 from budgetprune.predictor.kernels import CUT, LEAD, NARROW
 from budgetprune.predictor.state_kernels import StoppingRule
+from budgetprune.utils.special import logit
 
 # Definitions of a tree's need, which determines the next source; see `BudgetPredictor`.
 Order = Literal["look-ahead", "range", "waiting"]
@@ -62,9 +62,8 @@ def decision_rule_of(
         kind = CUT
         if threshold is not None:
             # From probabilities to scores; between the two cuts, the probability itself must be computed.
-            share = 1 + 16 * EPSILON * np.array([-1.0, 1.0])
-            low, high = logit(np.clip(threshold * share, 0.0, 1.0))
-            cut = float(low), float(high)
+            low, high = logit(threshold * (1 - 16 * EPSILON)), logit(min(threshold * (1 + 16 * EPSILON), 1.0))
+            cut = low, high
         elif forest.link == "logistic":
             cut = label_cut(forest), label_cut(forest)
     else:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import softmax
 
 from budgetprune.staged.data.sample import LearningSample, Scores
 from budgetprune.staged.learners.losses import mean_loss
+from budgetprune.utils.special import softmax
 
 # Bounds of the logarithm of the factor.
 _BOUNDS = (-2.0, 1.0)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 from budgetprune.forest import Forest
 from budgetprune.staged.data.sample import LearningSample, Scores
@@ -16,6 +15,7 @@ from budgetprune.staged.learners.learner import Learner
 from budgetprune.staged.learners.task import GrowTask, TreeSettings
 from budgetprune.staged.learners.trees import GrownTrees, map_to_all_features, single_thread_scores
 from budgetprune.staged.model.links import log_shares
+from budgetprune.utils.special import expit, softmax
 
 # More trees improve forests little and make files larger.
 N_TREES = 100

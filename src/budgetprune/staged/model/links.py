@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 from budgetprune.forest import Forest
 from budgetprune.staged.model.objective import Outputs
+from budgetprune.utils.special import expit, softmax
 
 Link = Literal["logistic", "softmax", "shares", "identity"]
 # Added to the share of each class, so that none is 0: half the share of one tree in a hundred.

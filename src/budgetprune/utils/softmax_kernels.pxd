@@ -1,1 +1,0 @@
-from budgetprune.utils.kernel_types cimport *

@@ -1,0 +1,3 @@
+from budgetprune.utils.kernel_types cimport *
+
+cdef double logistic(double x) noexcept nogil
