@@ -96,6 +96,7 @@ def test_a_forest_is_pruned_tree_by_tree_with_one_alpha(forest, load):
         assert pruned.score(X, y) == pytest.approx(other.score(X, y))
 
 
+@pytest.mark.uncompiled
 def test_bags_of_trees_are_pruned_too():
     X, y = noisy(load_wine)
     tree = DecisionTreeClassifier(random_state=0)

@@ -147,6 +147,7 @@ def test_what_is_not_done_is_said(rows):
         CostWeightedL1(max_iter=2).fit(*rows)
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("seed", range(5))
 def test_the_search_does_not_mind_columns_that_are_nearly_the_same(seed):
     """Where columns are nearly copies, it is as good as a slow, sure search; a class may be separable."""

@@ -92,6 +92,7 @@ def test_each_step_is_the_best_one(rng, kind, is_fitted, error, is_weighted):
     assert len(curve) <= problem.n_sources + 1
 
 
+@pytest.mark.uncompiled
 def test_more_sources_than_bits_in_a_word():
     """A hundred features, every third pair of which shares a source: words of 64 sources come together."""
     X, y = make_classification(150, n_features=100, n_informative=20, random_state=0)

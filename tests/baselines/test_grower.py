@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budgetprune.baselines import grower
 from budgetprune.baselines.binning import MISSING, find_bins
-from budgetprune.baselines.grower import TreeSample, grow_tree, logarithms
-from budgetprune.baselines.grower_node import Prices
-from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SQUARED, SplitCriterion
+from budgetprune.baselines.grower import grow_tree, logarithms
+from budgetprune.baselines.grower_inputs import ENTROPY, PAIRS, SQUARED, Prices, SplitCriterion, TreeSample
 from budgetprune.costs import FeatureCosts
 
 from .grown_oracles import CLOSE, candidates, impurity_after, rows_of_nodes, squared_after
@@ -218,6 +218,26 @@ def test_subsets_of_features_are_drawn_until_one_can_be_split():
     roots = [int(grow(X, y, max_features=1, max_depth=1, seed=s)[0].feature[0]) for s in range(1, 80)]
     assert set(roots) == {0, 1, 2, 3}
     assert roots.count(2) < 40
+
+
+def test_growth_can_pause_between_nodes(monkeypatch):
+    """As it does in large trees, so that it can be interrupted."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    whole, _ = grow(X, y, max_features=2)
+    calls = []
+
+    class CountingGrower(grower.Grower):
+        def grow(self, n_steps):
+            calls.append(n_steps)
+            return super().grow(n_steps)
+
+    monkeypatch.setattr(grower, "Grower", CountingGrower)
+    monkeypatch.setattr(grower, "_N_STEPS", 100)
+    paused, _ = grow(X, y, max_features=2)
+    assert len(calls) > 5
+    for one, other in zip(whole, paused, strict=True):
+        assert np.array_equal(one, other)
 
 
 # --- Bins ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from budgetprune.refit import parts
+from budgetprune.utils import parts
 from budgetprune.utils.threads import kernel_thread_count, kernel_threads
 
 
@@ -16,5 +16,5 @@ def on_threads(n_threads: int, run: Callable[[], Any]) -> Any:
     if n_threads > kernel_thread_count():
         pytest.skip("there is one core only")
     with kernel_threads(n_threads), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "FEWEST_OF_THREADS", 0)
+        patch.setattr(parts, "FEWEST_STEPS", 0)
         return run()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.utils.jit import njit
+from budgetprune.baselines.kernels import last_of_bins
 
 MAX_BINS = 255
 MISSING = 255  # the bin of missing values, after all others
@@ -73,26 +73,3 @@ def _edges(values: NDArray[np.float32], max_bins: int) -> NDArray[np.float64]:
     last = np.arange(distinct.size - 1) if distinct.size <= max_bins else last_of_bins(count, max_bins)
     middle: NDArray[np.float64] = (exact[last] + exact[last + 1]) / 2
     return middle
-
-
-@njit(cache=True)
-def last_of_bins(count: NDArray[Any], max_bins: int) -> NDArray[np.int64]:
-    """Find the last value of every bin but the last, for sorted values that occur `count` times.
-
-    A bin is full once it has its even share of all rows that are left; a value too frequent for a share
-    leaves the same number of bins to fewer rows.
-    """
-    last = np.empty(max_bins - 1, dtype=np.int64)
-    left_over = count.sum()
-    n_closed = in_bin = 0
-    for j in range(count.size - 1):
-        in_bin += count[j]
-        # Either the bin is full, or the next value fills a bin by itself.
-        if max(in_bin, count[j + 1]) * (max_bins - n_closed) >= left_over:
-            last[n_closed] = j
-            n_closed += 1
-            left_over -= in_bin
-            in_bin = 0
-            if n_closed == max_bins - 1:
-                break
-    return last[:n_closed]

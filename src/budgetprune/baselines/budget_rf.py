@@ -13,11 +13,10 @@ from sklearn.utils import check_random_state
 
 from budgetprune.baselines.base import AcceptsMissingValues, PricedForestClassifier
 from budgetprune.baselines.binning import MAX_BINS, Bins, find_bins
-from budgetprune.baselines.grower import GrownTree, TreeSample, grow_tree, logarithms
+from budgetprune.baselines.grower import GrownTree, grow_tree, logarithms
 from budgetprune.baselines.grower_forest import combine_trees, find_classes, validate_rows
-from budgetprune.baselines.grower_node import Prices
+from budgetprune.baselines.grower_inputs import ENTROPY, PAIRS, Prices, SplitCriterion, TreeSample
 from budgetprune.baselines.grower_parameters import tree_limits, whole_number
-from budgetprune.baselines.grower_splits import ENTROPY, PAIRS, SplitCriterion
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.utils.numbers import at_least_zero, one_of

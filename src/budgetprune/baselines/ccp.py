@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -10,9 +11,9 @@ from scipy.special import entr
 
 from budgetprune.baselines.curve import PruningCurve, check_is_forest
 from budgetprune.baselines.grown import GrownForest
+from budgetprune.baselines.kernels import cut_weakest_links
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.utils.jit import njit
 from budgetprune.utils.numbers import at_least_zero
 
 Criterion = Literal["gini", "entropy"]
@@ -58,7 +59,9 @@ def ccp_curve(forest: Forest, criterion: Criterion | None = None) -> PruningCurv
     weight = forest.weight * _impurity(forest, criterion)
     risk = weight / forest.weight[roots][forest.tree_of_node]
     by_origin = np.lexsort((forest.origin_node, forest.tree_of_node))
-    alpha = critical_alphas(forest.tree_start, forest.parent, forest.right, risk, by_origin)
+    alpha = np.zeros(forest.n_nodes)
+    for root, end in pairwise(forest.tree_start.tolist()):
+        cut_weakest_links(alpha, root, end, forest.parent, forest.right, risk, by_origin)
     # An alpha of 0 means no pruning in scikit-learn; any larger alpha removes splits without a gain.
     alpha = np.where(forest.is_split, np.maximum(alpha, _ANY_ALPHA), 0.0)
     parameter = np.unique(np.append(alpha, 0.0))
@@ -140,109 +143,3 @@ def _recorded_impurity(forest: Forest) -> NDArray[np.float64] | None:
     start = np.cumsum([0, *(tree.tree_.node_count for tree in trees)])[:-1]
     impurity: NDArray[np.float64] = np.concatenate([tree.tree_.impurity for tree in trees])
     return impurity[start[forest.tree_of_node] + forest.origin_node]
-
-
-# --- Weakest links ------------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def critical_alphas(
-    tree_start: NDArray[np.int64],
-    parent: NDArray[np.int32],
-    right: NDArray[np.int32],
-    risk: NDArray[np.float64],
-    by_origin: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Find the alpha at which each split is removed; 0 at leaves, possibly slightly negative at splits.
-
-    Parameters
-    ----------
-    tree_start, parent, right : trees in pre-order
-    risk : share of the tree's weight that reaches a node, times the impurity there
-    by_origin : nodes in the order that breaks ties: tree by tree, in the numbering of their library
-    """
-    alpha = np.zeros(parent.size)
-    for t in range(tree_start.size - 1):
-        cut_weakest_links(alpha, tree_start[t], tree_start[t + 1], parent, right, risk, by_origin)
-    return alpha
-
-
-@njit(cache=True)
-def cut_weakest_links(
-    alpha: NDArray[np.float64],
-    root: int,
-    end: int,
-    parent: NDArray[np.int32],
-    right: NDArray[np.int32],
-    risk: NDArray[np.float64],
-    by_origin: NDArray[np.int64],
-) -> None:
-    """Repeatedly cut the link with the least rise of risk per leaf, until only the root is left.
-
-    A cut changes only the links above it. A tournament tree therefore finds the next link in time
-    proportional to the depth, where a search would visit all nodes.
-    """
-    n = end - root
-    place = np.empty(n, dtype=np.int64)  # position of each node in the tournament tree
-    for p in range(n):
-        place[by_origin[root + p] - root] = p
-    branch_risk, n_leaves = np.zeros(n), np.zeros(n, dtype=np.int64)
-    for p in range(n):  # in scikit-learn's order, so that sums are rounded alike
-        leaf = by_origin[root + p]
-        if right[leaf] < 0:
-            h = leaf
-            while h >= 0:
-                branch_risk[h - root] += risk[leaf]
-                n_leaves[h - root] += 1
-                h = parent[h]
-    size = 1
-    while size < n:
-        size *= 2
-    least = np.full(2 * size, np.inf)
-    subtree_end = np.empty(n, dtype=np.int64)
-    is_cut = np.zeros(n, dtype=np.bool_)
-    for h in range(end - 1, root - 1, -1):
-        subtree_end[h - root] = h + 1
-        if right[h] >= 0:
-            subtree_end[h - root] = subtree_end[right[h] - root]
-            least[size + place[h - root]] = (risk[h] - branch_risk[h - root]) / (n_leaves[h - root] - 1)
-    for p in range(size - 1, 0, -1):
-        least[p] = min(least[2 * p], least[2 * p + 1])
-
-    level = -np.inf
-    while least[1] < np.inf:
-        # Due to rounding, a link may be weaker than the link that was cut before it. Both get the same alpha.
-        level = max(level, least[1])
-        h = by_origin[root + leftmost_winner(least, size)]
-        for below in range(h, subtree_end[h - root]):
-            if right[below] >= 0 and not is_cut[below - root]:
-                is_cut[below - root] = True
-                alpha[below] = level
-                enter(least, size + place[below - root], np.inf)
-        rise = risk[h] - branch_risk[h - root]
-        lost_leaves = n_leaves[h - root] - 1
-        h = parent[h]
-        while h >= 0:
-            branch_risk[h - root] += rise
-            n_leaves[h - root] -= lost_leaves
-            enter(least, size + place[h - root], (risk[h] - branch_risk[h - root]) / (n_leaves[h - root] - 1))
-            h = parent[h]
-
-
-@njit(cache=True)
-def enter(least: NDArray[np.float64], p: int, value: float) -> None:
-    """Set one value of the tournament tree, and update its ancestors."""
-    least[p] = value
-    p //= 2
-    while p > 0:
-        least[p] = min(least[2 * p], least[2 * p + 1])
-        p //= 2
-
-
-@njit(cache=True)
-def leftmost_winner(least: NDArray[np.float64], size: int) -> int:
-    """Find the first position of the minimum."""
-    p = 1
-    while p < size:
-        p = 2 * p if least[2 * p] == least[p] else 2 * p + 1
-    return p - size

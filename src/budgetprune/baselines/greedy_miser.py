@@ -13,8 +13,8 @@ from budgetprune.baselines.base import AcceptsMissingValues, PricedBoosting, Pri
 from budgetprune.baselines.binning import MAX_BINS
 from budgetprune.baselines.greedy_miser_rounds import BoostingProblem, boost
 from budgetprune.baselines.grower_forest import ValidatedRows, find_classes, validate_rows
+from budgetprune.baselines.grower_inputs import SQUARED, SplitCriterion
 from budgetprune.baselines.grower_parameters import positive_rate, tree_limits, whole_number
-from budgetprune.baselines.grower_splits import SQUARED, SplitCriterion
 from budgetprune.errors import InvalidInputError
 from budgetprune.utils.numbers import at_least_zero
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.baselines.binning import Bins, find_bins
-from budgetprune.baselines.grower import GrownTree, TreeSample, grow_tree
+from budgetprune.baselines.grower import GrownTree, grow_tree
 from budgetprune.baselines.grower_forest import ValidatedRows, combine_trees
-from budgetprune.baselines.grower_node import Prices
-from budgetprune.baselines.grower_splits import SplitCriterion
+from budgetprune.baselines.grower_inputs import Prices, SplitCriterion, TreeSample
 from budgetprune.costs import CostTable
 from budgetprune.forest import LABEL_RULES, Forest, sum_of_leaves
 from budgetprune.losses import find_loss

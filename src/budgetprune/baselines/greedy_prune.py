@@ -11,10 +11,10 @@ from sklearn.utils.validation import _num_features
 from budgetprune.baselines.curve import PruningCurve
 from budgetprune.baselines.grower_parameters import whole_number
 from budgetprune.baselines.grown import GrownForest
+from budgetprune.baselines.kernels import cost_saved, gains_below, sources_on_path
 from budgetprune.errors import InvalidInputError
 from budgetprune.path import check_budget, first_within
-from budgetprune.problem import PruningProblem, UsesBySource, rows_of_use, sort_uses_by_source, uses_of_source
-from budgetprune.utils.jit import njit
+from budgetprune.problem import PruningProblem, UsesBySource, sort_uses_by_source
 
 # Errors that differ by less than this fraction of the largest one count as equal (rounding).
 _ROUNDING = 1e-12
@@ -184,95 +184,5 @@ def _cost_saved(
 ) -> NDArray[np.float64]:
     """Average cost saved by each source's removal."""
     price, weight = problem.costs.price, problem.row_weight
-    per_word = [
-        cost_saved(uses, alive, paths[word], price, weight, _BITS * word) for word in range(len(paths))
-    ]
+    per_word = [cost_saved(uses, alive, path, price, weight, _BITS * w) for w, path in enumerate(paths)]
     return np.concatenate(per_word)[: problem.n_sources]
-
-
-@njit(cache=True)
-def sources_on_path(
-    parent: NDArray[np.int32],
-    feature: NDArray[np.int32],
-    needs_start: NDArray[np.int64],
-    needs: NDArray[np.int32],
-    n_words: int,
-) -> NDArray[np.uint64]:
-    """Collect the sources needed to pass each node, as bits, of shape (n_words, n_nodes)."""
-    paths = np.zeros((n_words, parent.size), dtype=np.uint64)
-    for h in range(parent.size):
-        if parent[h] >= 0:
-            paths[:, h] = paths[:, parent[h]]
-        if feature[h] >= 0:
-            for s in needs[needs_start[feature[h]] : needs_start[feature[h] + 1]]:
-                paths[s // _BITS, h] |= np.uint64(1) << np.uint64(s % _BITS)
-    return paths
-
-
-@njit(cache=True)
-def gains_below(
-    right: NDArray[np.int32], keep: NDArray[np.bool_], gain: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Sum the gains of the splits left at and below each node."""
-    total = np.zeros(gain.size)
-    for h in range(gain.size - 1, -1, -1):
-        if keep[h]:
-            total[h] = gain[h] + total[h + 1] + total[right[h]]
-    return total
-
-
-@njit(cache=True)
-def cost_saved(
-    uses: UsesBySource,
-    alive: NDArray[np.bool_],
-    path: NDArray[np.uint64],
-    price: NDArray[np.float64],
-    row_weight: NDArray[np.float64],
-    first: int,
-) -> NDArray[np.float64]:
-    """Cost saved by the removal of each of 64 sources, from `first` on."""
-    saved = np.zeros(_BITS)
-    for s in range(price.size):
-        cost_of_source_saved(saved, uses, alive, path, price[s], row_weight, s, first)
-    return saved
-
-
-@njit(cache=True)
-def cost_of_source_saved(
-    saved: NDArray[np.float64],
-    uses: UsesBySource,
-    alive: NDArray[np.bool_],
-    path: NDArray[np.uint64],
-    price: float,
-    row_weight: NDArray[np.float64],
-    s: int,
-    first: int,
-) -> None:
-    """Add the cost of source `s` that each removal saves.
-
-    A row no longer pays for `s` if the removed source is on the path to every first use of `s` that the
-    row reaches, in any tree. These sources are the intersection of all these paths.
-    """
-    n_rows = row_weight.size
-    common = np.full(n_rows, ~np.uint64(0))
-    pays = np.zeros(n_rows, dtype=np.bool_)
-    for k in uses_of_source(uses, s):
-        if alive[k]:
-            sources = path[uses.use_node[k]]
-            for i in rows_of_use(uses, k):
-                common[i] &= sources
-                pays[i] = True
-    # Nearly always `s` itself is the only common source, so it is handled before the loop over bits.
-    own = np.uint64(1) << np.uint64(s - first) if first <= s < first + _BITS else np.uint64(0)
-    for i in range(n_rows):
-        if not pays[i]:
-            continue
-        amount = price * row_weight[i]
-        if common[i] & own:
-            saved[s - first] += amount
-        others, b = common[i] & ~own, 0
-        while others:
-            if others & np.uint64(1):
-                saved[b] += amount
-            others >>= np.uint64(1)
-            b += 1

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
 
-from budgetprune.utils.jit import njit
+from budgetprune.baselines.kernels import coordinate_descent
 from budgetprune.utils.special import expit
 
 Floats = NDArray[np.float64]
@@ -149,20 +149,3 @@ def _move(best: Floats, move: Floats, slope: Floats, hessian: Floats, strength: 
     penalties = np.abs(best + lengths[:, np.newaxis] * move) @ strength
     length = lengths[np.argmin(linear * lengths + square * lengths**2 / 2 + penalties)]
     return np.where(crossing == length, 0.0, best + length * move)
-
-
-@njit(cache=True)
-def coordinate_descent(
-    hessian: Floats, gradient: Floats, coef: Floats, strength: Floats, n_sweeps: int
-) -> Floats:
-    """Run a few sweeps of coordinate descent."""
-    best = coef.copy()
-    slope = gradient.copy()
-    for _ in range(n_sweeps):
-        for k in range(best.size):
-            centre = hessian[k, k] * best[k] - slope[k]
-            value = np.sign(centre) * max(abs(centre) - strength[k], 0.0) / hessian[k, k]
-            if value != best[k]:
-                slope += (value - best[k]) * hessian[k]
-                best[k] = value
-    return best

@@ -54,21 +54,8 @@ from .node_losses import (
 from .node_losses import (
     unregister_node_loss as unregister_node_loss,
 )
-from .numba_pairs import (
-    UsesBySource as UsesBySource,
-)
-from .numba_pairs import (
-    partition_node as partition_node,
-)
-from .numba_pairs import (
-    rows_of_use as rows_of_use,
-)
-from .numba_pairs import (
-    sort_uses_by_source as sort_uses_by_source,
-)
-from .numba_pairs import (
-    uses_of_source as uses_of_source,
-)
+from .pair_kernels import UsesBySource as UsesBySource
+from .pairs import sort_uses_by_source as sort_uses_by_source
 from .problem import PruningProblem as PruningProblem
 from .pruning import Pruning as Pruning
 from .solver import (

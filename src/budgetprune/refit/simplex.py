@@ -18,7 +18,7 @@ from budgetprune.refit import kernels
 from budgetprune.refit.kernels import LeafProblem
 from budgetprune.refit.leaves import Array, Leaves
 from budgetprune.refit.minimum import Minimum, reference_norm
-from budgetprune.refit.parts import in_parts
+from budgetprune.utils.parts import in_ranges
 
 MAX_SWEEPS = 500
 
@@ -75,7 +75,7 @@ def rows_by_leaf(
     n_trees = len(stop)
     order = np.empty(stop.shape, dtype=np.int32)
     row_start = np.zeros(leaf_start[-1] + n_trees, dtype=np.int32)
-    in_parts(partial(kernels.sort_rows, stop, leaf_start, order, row_start), n_trees, stop.size)
+    in_ranges(partial(kernels.sort_rows, stop, leaf_start, order, row_start), n_trees, stop.size)
     return order, row_start
 
 
@@ -84,7 +84,7 @@ def sweep_trees(problem: LeafProblem, value: Array, residual: Array) -> Array:
     square = np.zeros(len(value))
     for t in range(problem.n_trees):
         solve = partial(kernels.solve_leaves, problem, t, value, residual, square)
-        in_parts(solve, problem.n_leaves(t), 2 * residual.size)
+        in_ranges(solve, problem.n_leaves(t), residual.size)
     return square
 
 
@@ -92,5 +92,5 @@ def measure_trees(problem: LeafProblem, value: Array, residual: Array) -> Array:
     """Compute each leaf's squared gradient, as `sweep_trees` does, without changing a value."""
     square = np.zeros(len(value))
     measure = partial(kernels.measure_trees, problem, value, residual, square)
-    in_parts(measure, problem.n_trees, problem.n_trees * residual.size)
+    in_ranges(measure, problem.n_trees, problem.n_trees * residual.size)
     return square

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.refit import kernels
-from budgetprune.refit.parts import in_parts
+from budgetprune.utils.parts import in_ranges
 
 
 def add_scores(
@@ -26,10 +26,10 @@ def add_scores(
 
     A score is a sum in the order of the trees, whatever the number of threads.
     """
-    in_parts(
+    in_ranges(
         partial(kernels.add_scores, stop, value, tree_output, scores),
         stop.shape[1],
-        stop.size * value.shape[1],
+        stop.size,
     )
 
 
@@ -44,8 +44,8 @@ def add_sums(
     Each tree's leaves belong to one thread, and rows are added in their order: the sum is the same on any
     number of threads.
     """
-    in_parts(
+    in_ranges(
         partial(kernels.add_sums, stop, amount, tree_output, sums),
         stop.shape[0],
-        stop.size * sums.shape[1],
+        stop.size,
     )

@@ -15,9 +15,11 @@ ctypedef const int16_t[::1] Shorts
 ctypedef const int32_t[::1] Ints
 ctypedef const int64_t[::1] Longs
 ctypedef const uint32_t[::1] Words
+ctypedef const uint64_t[::1] Marks
 ctypedef const float[::1] Floats
 ctypedef const double[::1] Doubles
 ctypedef const uint8_t[:, ::1] Flags2
+ctypedef const uint8_t[:, ::1] Bytes2
 ctypedef const int32_t[:, ::1] Ints2
 ctypedef const int64_t[:, ::1] Longs2
 ctypedef const float[:, ::1] Floats2
@@ -38,6 +40,7 @@ ctypedef double[::1] OutDoubles
 ctypedef uint8_t[:, ::1] OutFlags2
 ctypedef int32_t[:, ::1] OutInts2
 ctypedef int64_t[:, ::1] OutLongs2
+ctypedef uint64_t[:, ::1] OutMarks2
 ctypedef double[:, ::1] OutDoubles2
 ctypedef int32_t[:, :, ::1] OutInts3
 ctypedef double[:, :, ::1] OutDoubles3
