@@ -1,7 +1,7 @@
 """Measure the cold start: processor time and memory of first calls in a fresh environment.
 
 Run ``python -m benchmarks.cold``. It creates a virtual environment, installs this checkout in it, and runs
-each command with an empty cache folder, as in a new container.
+each command with an empty home folder, as in a new container.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def measure(folder: Path, python: Path | None) -> list[Row]:
         python, size = new_environment(folder)
     table = folder / "rows.csv"
     table.write_text(HEADER + "30,1,1,1,\n" * 100, encoding="utf-8")
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
+    environment = {**os.environ, "HOME": str(folder)}
 
     def seconds(*words: str | Path) -> float:
         return processor_seconds([str(python), *map(str, words)], environment)

@@ -19,9 +19,7 @@ LAZY = sorted(PACKAGE.rglob("__init__.pyi"))
 SLOW = (
     "joblib",
     "lightgbm",
-    "llvmlite",
     "matplotlib",
-    "numba",
     "pandas",
     "polars",
     "pyarrow",

@@ -17,9 +17,6 @@ from .labels import label_cut as label_cut
 from .labels import tie_margin as tie_margin
 from .names import are_stored_names as are_stored_names
 from .names import original_names as original_names
-from .numba_routing import PackedTrees as PackedTrees
-from .numba_routing import goes_left as goes_left
-from .numba_routing import numba_pack as numba_pack
 from .packed import tree_arrays as tree_arrays
 from .pruning import check_keep as check_keep
 from .registry import (

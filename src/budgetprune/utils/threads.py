@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -38,16 +37,10 @@ def kernel_threads(n_jobs: int | None) -> Iterator[None]:
     from joblib import effective_n_jobs
 
     token = _limit.set(min(effective_n_jobs(n_jobs), default_thread_count()))
-    numba: Any = sys.modules.get("numba")  # temporary: kernels that are not ported yet
-    before = numba and numba.get_num_threads()
-    if numba:
-        numba.set_num_threads(min(kernel_thread_count(), numba.config.NUMBA_NUM_THREADS))
     try:
         yield
     finally:
         _limit.reset(token)
-        if numba:
-            numba.set_num_threads(before)
 
 
 def kernel_thread_count() -> int:
