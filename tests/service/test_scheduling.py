@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 
 from budgetprune.service import Limits, scheduling
 from budgetprune.service.bodies import BodyReader
@@ -74,18 +74,15 @@ def test_bytes_of_all_bodies():
     """They count from the first part until they are released, or refused."""
     reader = BodyReader(Limits(all_bodies=100))
 
-    def request(*sizes: int, ends: bool = True) -> Request:
+    def receive(*sizes: int, ends: bool = True) -> bytes:
         messages = [{"type": "http.request", "body": b"x" * size, "more_body": True} for size in sizes]
         messages.append({"type": "http.request" if ends else "http.disconnect"})
 
-        async def receive():
+        async def next_message():
             return messages.pop(0)
 
         scope = {"type": "http", "headers": [(b"content-type", b"application/json")]}
-        return Request(scope, receive)
-
-    def receive(*sizes: int, ends: bool = True) -> bytes:
-        return asyncio.run(reader.receive(request(*sizes, ends=ends), 80))
+        return asyncio.run(reader.receive(scope, next_message, 80))
 
     first = receive(30, 30)
     assert len(first) == 60

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from fastapi import FastAPI
@@ -15,8 +15,8 @@ from starlette.responses import PlainTextResponse, Response
 
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service import documents
-from budgetprune.service.bodies import BodyReader, parse, parse_rows
 from budgetprune.service.counts import OwnRow
+from budgetprune.service.decisions import Decisions
 from budgetprune.service.endpoints import (
     DECIDE,
     DECIDE_BATCH,
@@ -33,23 +33,15 @@ from budgetprune.service.errors import (
     NOT_JSON,
     TOO_LARGE,
     WRONG_TYPE,
-    RefusedError,
     refuse_in_one_shape,
 )
-from budgetprune.service.handlers import Answer, HandleRequest, RequestHandler
+from budgetprune.service.handlers import RequestHandler
 from budgetprune.service.hosts import Hosts
 from budgetprune.service.metrics import Metrics
-from budgetprune.service.middleware import CheckHost, CountRequests
+from budgetprune.service.middleware import AnswerDirectly
 from budgetprune.service.model_description import ModelDescription
-from budgetprune.service.scheduling import CooperativeScheduler
 from budgetprune.service.schemas import body_of, request_schemas
-from budgetprune.utils.limits import KIB, Limits
-
-# Bodies up to this many bytes are answered immediately; larger ones in time slices.
-SMALL = 16 * KIB
-# Answers serialized between two yields.
-ROWS_AT_ONCE = 50
-SHOWN_BAD_ROWS = 5
+from budgetprune.utils.limits import Limits
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": documents.Error, "description": what}
@@ -66,9 +58,10 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 class DirectRoute(APIRoute):
     """A route whose endpoint takes the request and returns the response, bypassing FastAPI's handler.
 
-    FastAPI's handler took 30 of the 55 microseconds that an empty request spent in the app. Bodies are parsed
-    by `budgetprune.service.bodies`, which knows the model's features. Fuzz tests compare the parser with the
-    OpenAPI document.
+    FastAPI's handler took 30 of the 55 microseconds that an empty request spent in the app. Requests for
+    decisions do not even come here, unless the app is mounted in another: `AnswerDirectly` answers them.
+    Their bodies are parsed by `budgetprune.service.bodies`, which knows the model's features. Fuzz tests
+    compare the parser with the OpenAPI document.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -77,12 +70,15 @@ class DirectRoute(APIRoute):
         return handler
 
 
+class Application(NamedTuple):
+    """The app, and the part of it that a server can call without ASGI."""
+
+    app: FastAPI
+    decisions: Decisions
+
+
 def create_app(
-    predictor: BudgetPredictor,
-    limits: Limits | None = None,
-    *,
-    hosts: Hosts | None = None,
-    row: OwnRow | None = None,
+    predictor: BudgetPredictor, limits: Limits | None = None, *, hosts: Hosts | None = None
 ) -> FastAPI:
     """Create the ASGI app that serves a predictor.
 
@@ -93,17 +89,20 @@ def create_app(
         Limits on the size of a request.
     hosts : Hosts, optional
         Accepted ``Host`` headers. None accepts all.
-    row : OwnRow, optional
-        Where to count, for several processes with common metrics. None: the metrics are of this app alone.
 
     Returns
     -------
     app : FastAPI
         Runs on any ASGI server. Its only state is its metrics.
     """
-    limits = limits or Limits()
+    return build_application(predictor, limits or Limits(), hosts).app
+
+
+def build_application(
+    predictor: BudgetPredictor, limits: Limits, hosts: Hosts | None, row: OwnRow | None = None
+) -> Application:
+    """Create the app; see `create_app`. With a row, its metrics are those of all workers."""
     description = ModelDescription(predictor)
-    handler = RequestHandler(predictor, description)
     metrics = Metrics(description, row)
     # FastAPI's HTML pages would load scripts from a CDN.
     app = FastAPI(
@@ -115,101 +114,37 @@ def create_app(
         redirect_slashes=False,
     )
     app.router.route_class = DirectRoute
-    if hosts is not None:
-        app.add_middleware(CheckHost, hosts=hosts)
-    app.add_middleware(CountRequests, metrics=metrics)
+    decisions = Decisions(RequestHandler(predictor, description), metrics, limits, hosts)
+    app.add_middleware(AnswerDirectly, decisions=decisions, metrics=metrics, hosts=hosts)
     refuse_in_one_shape(app)
-    _add_decision_routes(app, handler, metrics, limits)
+    _add_decision_routes(app, decisions)
     _add_state(app, _model_document(predictor, description), metrics)
     document = app.openapi()
     document["components"]["schemas"] |= request_schemas(description, limits)
     _answer_head(app, HEALTH)
-    return app
+    return Application(app, decisions)
 
 
-def _add_decision_routes(app: FastAPI, handler: RequestHandler, metrics: Metrics, limits: Limits) -> None:
-    reader, scheduler = BodyReader(limits), CooperativeScheduler()
+def _add_decision_routes(app: FastAPI, decisions: Decisions) -> None:
+    def route_to(path: str) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        async def answer(request: Request) -> Response:
+            return Response(await decisions(path, request.scope, request.receive), media_type=JSON)
 
-    def add(path: str, handle: HandleRequest, schema: str, summary: str) -> None:
-        def answer(raw: bytes) -> bytes:
-            found = handle(parse(raw, limits), "body")
-            metrics.count_answer(found)
-            return orjson.dumps(found)
+        return answer
 
-        def answer_in_slices(raw: bytes) -> Generator[None, None, bytes]:
-            yield
-            return answer(raw)
-
-        async def single(request: Request) -> Response:
-            raw = await reader.receive(request, limits.body)
-            try:
-                if len(raw) <= SMALL:
-                    content = answer(raw)
-                else:
-                    content = await scheduler.run(answer_in_slices(raw), request.is_disconnected)
-            finally:
-                reader.release(raw)
-            return Response(content, media_type=JSON)
-
-        _post(app, path, single, schema, documents.Answer, summary)
-
-    def add_batch(path: str, handle: HandleRequest, schema: str, summary: str) -> None:
-        async def batch(request: Request) -> Response:
-            raw = await reader.receive(request, limits.batch_body)
-            try:
-                work = _answer_all(raw, handle, limits, metrics)
-                content = await scheduler.run(work, request.is_disconnected)
-            finally:
-                reader.release(raw)
-            return Response(content, media_type=JSON)
-
-        _post(app, path, batch, schema, documents.BatchAnswer, summary)
-
-    add(STEP, handler.step, "StepRequest", "Return the decision or the next source")
-    add(DECIDE, handler.decide, "DecideRequest", "Decide a complete row")
-    add_batch(STEP_BATCH, handler.step, "StepBatch", "Steps for many examples")
-    add_batch(DECIDE_BATCH, handler.decide, "DecideBatch", "Decide many complete rows")
-
-
-def _post(app: FastAPI, path: str, handler: Any, schema: str, answer: Any, summary: str) -> None:
-    app.post(
-        path,
-        name=schema,
-        summary=summary,
-        responses={200: {"model": answer}, **_REFUSALS},
-        openapi_extra=body_of(schema),
-    )(handler)
-
-
-def _answer_all(
-    raw: bytes, handle: HandleRequest, limits: Limits, metrics: Metrics
-) -> Generator[None, None, bytes]:
-    """Answer each row. Any invalid row rejects the batch; the error lists the first few."""
-    answers: list[Answer] = []
-    refusals: list[RefusedError] = []
-    for i, row in enumerate(parse_rows(raw, limits)):
-        try:
-            answers.append(handle(row, f"rows[{i}]"))
-        except RefusedError as refusal:
-            refusals.append(refusal)
-            if len(refusals) == SHOWN_BAD_ROWS:
-                break
-        yield
-    if refusals:
-        raise _together(refusals)
-    texts: list[bytes] = []
-    for part in (answers[i : i + ROWS_AT_ONCE] for i in range(0, len(answers), ROWS_AT_ONCE)):
-        for answer in part:
-            metrics.count_answer(answer)
-        texts.append(orjson.dumps(part)[1:-1])
-        yield
-    return b'{"answers":[' + b",".join(texts) + b"]}"
-
-
-def _together(refusals: list[RefusedError]) -> RefusedError:
-    """Combine the errors of several rows into one."""
-    messages = [f"{(refusal.where or '').partition('.')[0]}: {refusal}" for refusal in refusals]
-    return RefusedError(INVALID, " ".join(messages), refusals[0].where)
+    for path, schema, answer, summary in (
+        (STEP, "StepRequest", documents.Answer, "Return the decision or the next source"),
+        (DECIDE, "DecideRequest", documents.Answer, "Decide a complete row"),
+        (STEP_BATCH, "StepBatch", documents.BatchAnswer, "Steps for many examples"),
+        (DECIDE_BATCH, "DecideBatch", documents.BatchAnswer, "Decide many complete rows"),
+    ):
+        app.post(
+            path,
+            name=schema,
+            summary=summary,
+            responses={200: {"model": answer}, **_REFUSALS},
+            openapi_extra=body_of(schema),
+        )(route_to(path))
 
 
 def _add_state(app: FastAPI, description: bytes, metrics: Metrics) -> None:

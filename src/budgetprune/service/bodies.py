@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
 
 from budgetprune.costs import join_first
 from budgetprune.service.errors import (
     BUSY,
     INVALID,
-    JSON,
     NOT_JSON,
     TOO_LARGE,
-    WRONG_TYPE,
     RefusedError,
 )
+from budgetprune.service.headers import check_body_headers, too_large
 from budgetprune.service.json_sizes import WHITESPACE, measure_json
 from budgetprune.utils.limits import Limits
 
@@ -40,28 +40,21 @@ class BodyReader:
         self._most = limits.all_bodies
         self._held = 0
 
-    async def receive(self, request: Request, limit: int) -> bytes:
+    async def receive(self, scope: Scope, receive: Receive, limit: int) -> bytes:
         """Receive a body of at most `limit` bytes. It counts towards the total until `release`."""
-        content_type = request.headers.get("content-type", "")
-        if content_type.partition(";")[0].strip().lower() != JSON:
-            raise RefusedError(
-                WRONG_TYPE, f"the body must be JSON: send it with Content-Type: {JSON}.", "content-type"
-            )
-        declared = request.headers.get("content-length", "")
-        if declared.isdecimal() and int(declared[:20]) > limit:
-            raise _too_large(limit)
+        check_body_headers(scope["headers"], limit)
         parts: list[bytes] = []
         size = 0
         try:
             while True:
-                message = await request.receive()
+                message = await receive()
                 if message["type"] == "http.disconnect":
                     raise ClientDisconnect
                 part = message.get("body", b"")
                 size += len(part)
                 self._held += len(part)
                 if size > limit:
-                    raise _too_large(limit)
+                    raise too_large(limit)
                 if self._held > self._most:
                     raise RefusedError(BUSY, "other requests take all memory for bodies; try again.", "body")
                 if not message.get("more_body", False):
@@ -74,10 +67,6 @@ class BodyReader:
     def release(self, raw: bytes) -> None:
         """Stop counting a received body."""
         self._held -= len(raw)
-
-
-def _too_large(limit: int) -> RefusedError:
-    return RefusedError(TOO_LARGE, f"the body has more than {limit} bytes, which is the limit.", "body")
 
 
 # --- From bytes to objects ----------------------------------------------------------------------------------

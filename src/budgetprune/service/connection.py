@@ -2,14 +2,17 @@
 
 uvicorn's httptools protocol does not limit headers and only times out idle connections. On an invalid request
 or a shutdown, it closes the connection and leaves earlier requests unanswered.
+
+Small requests for decisions that have arrived completely are answered here, before a task and ASGI's messages
+are made for them: these took half of the time of such a request.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Any
 
 import httptools
@@ -19,7 +22,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from budgetprune.service.counts import OwnRow
-from budgetprune.service.errors import BAD_REQUEST, BUSY, JSON, LARGE_HEADERS, RETRY, TOO_LATE, error_body
+from budgetprune.service.errors import BAD_REQUEST, BUSY, LARGE_HEADERS, TOO_LATE
+from budgetprune.service.headers import Headers
+from budgetprune.service.responses import failure, success
 from budgetprune.utils.limits import KIB, Limits
 
 # Bytes parsed per call; limits and flow control are checked in between.
@@ -30,6 +35,8 @@ LINGER = 1.0
 # Seconds between the expiry of a timeout and its effect.
 LATE = 0.01
 STOPPING = "the service is stopping; send the request again, as Retry-After says."
+
+AnswerNow = Callable[[bytes, Headers, bytes], bytes | None]
 
 # A connection cycles through these stages.
 IDLE, HEAD, BODY = 0, 1, 2
@@ -42,6 +49,8 @@ class SharedState:
 
     limits: Limits
     row: OwnRow  # to record the number of open connections
+    # Answers a request at once, given its URL, headers and body, or returns None: the app answers it.
+    answer_now: AnswerNow = lambda url, headers, body: None
     is_draining: bool = False  # new requests are rejected
     # Connections without a pending response, and since when; oldest first.
     waiting: dict[Connection, float] = field(default_factory=dict)
@@ -80,6 +89,9 @@ class Connection(HttpToolsProtocol):
         self._is_over = False  # no more data is read
         self._refusal = b""  # sent after the responses to earlier requests
         self._unanswered: deque[Any] = deque()  # uvicorn's request-response cycles
+        # Headers and body of a request that may be answered at once, while its data is parsed.
+        self._early_headers: Headers | None = None
+        self._early_body = b""
 
     # --- Called by the transport ----------------------------------------------------------------------------
 
@@ -113,6 +125,8 @@ class Connection(HttpToolsProtocol):
         else:
             self._unread += data
             self._read_on()
+        if self._early_headers is not None and not self._is_over:
+            self._start_cycle()  # the rest of the body is to come
         if self.pipeline:
             self._hold()
         if self._stage != self._timed_stage:
@@ -198,9 +212,42 @@ class Connection(HttpToolsProtocol):
         if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
             self._asks_for_upgrade = True
             return
+        self._early_headers, self._early_body = self.headers, b""
+        self.headers = []  # keep trailers apart
+        if self._unanswered or self.flow.is_held or self.flow.write_paused or self.expect_100_continue:
+            self._start_cycle()
+
+    def _start_cycle(self) -> None:
+        """Let the app answer the current request."""
+        self._early_headers = None
         super().on_headers_complete()
         self._unanswered.append(self.cycle)
-        self.headers = []  # keep trailers apart
+        if self._early_body:
+            super().on_body(self._early_body)
+
+    def _answer_now(self) -> bool:
+        """Answer the current request if that takes little time; return whether it is answered."""
+        assert self._early_headers is not None
+        if self.parser.get_method() != b"POST":
+            return False
+        content = self._shared.answer_now(self.url, self._early_headers, self._early_body)
+        if content is None:
+            return False
+        self._early_headers = None
+        self.server_state.total_requests += 1
+        keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
+        self.transport.write(success(content, self.server_state.default_headers, keep_alive=keep_alive))
+        waiting = self._shared.waiting
+        waiting.pop(self, None)
+        waiting[self] = self.loop.time()
+        if keep_alive:
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+        else:
+            self._is_over = True
+            self.transport.close()
+        return True
 
     def _stop(self, status: int, message: str) -> None:
         self._refuse(status, message, has_body=self.parser.get_method() != b"HEAD")
@@ -209,13 +256,20 @@ class Connection(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """See httptools."""
         self._unproductive = 0
-        super().on_body(body)
+        if self._early_headers is None:
+            super().on_body(body)
+        else:
+            self._early_body += body
 
     def on_message_complete(self) -> None:
         """See httptools."""
         if self._asks_for_upgrade:
             return
         self._stage += 1
+        if self._early_headers is not None:
+            if self._answer_now():
+                return
+            self._start_cycle()
         super().on_message_complete()
         if self._unanswered:
             self._shared.waiting.pop(self, None)
@@ -284,7 +338,7 @@ class Connection(HttpToolsProtocol):
         self._is_over = True
         self._unread = b""
         self._cancel_timer()
-        self._refusal = self._response(status, message, has_body=has_body)
+        self._refusal = failure(status, message, self.server_state.default_headers, has_body=has_body)
         if self._stage % N_STAGES == BODY and self._unanswered and self._unanswered[-1] is self.cycle:
             # The request waits for its body or for earlier requests.
             cycle = self._unanswered[-1]
@@ -295,16 +349,6 @@ class Connection(HttpToolsProtocol):
                     self.pipeline.popleft()
         if not self._unanswered:
             self._send_refusal()
-
-    def _response(self, status: int, message: str, *, has_body: bool) -> bytes:
-        body = error_body(message)
-        headers = [*self.server_state.default_headers, (b"content-type", JSON.encode())]
-        headers += [(b"content-length", b"%d" % len(body)), (b"connection", b"close")]
-        if status == BUSY:
-            headers += [(name.encode(), value.encode()) for name, value in RETRY.items()]
-        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()]
-        lines += [name + b": " + value for name, value in headers]
-        return b"\r\n".join([*lines, b"", body if has_body else b""])
 
     def _send_refusal(self) -> None:
         self._unset_keepalive_if_required()
@@ -347,7 +391,9 @@ class Connection(HttpToolsProtocol):
             _abandon(cycle)
         if cycles and not cycles[0].response_started and not self.transport.is_closing():
             has_body = cycles[0].scope["method"] != "HEAD"
-            self.transport.write(self._response(BUSY, STOPPING, has_body=has_body))
+            self.transport.write(
+                failure(BUSY, STOPPING, self.server_state.default_headers, has_body=has_body)
+            )
         self.transport.close()
 
 

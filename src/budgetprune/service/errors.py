@@ -13,6 +13,7 @@ from starlette.responses import Response
 JSON = "application/json"
 
 # Numbers, because the names in `http` differ between versions of Python.
+OK = 200
 NOT_JSON, TOO_LARGE, WRONG_TYPE, INVALID = 400, 413, 415, 422
 BAD_REQUEST, TOO_LATE, MISDIRECTED, LARGE_HEADERS, BUSY = 400, 408, 421, 431, 503
 LONGEST_MESSAGE = 2000
@@ -37,28 +38,36 @@ class RefusedError(Exception):
         self.status, self.where = status, where
 
 
+# Errors of requests, not of the service.
+EXPECTED = (RefusedError, ClientDisconnect)
+
+
+def response_to(error: RefusedError | ClientDisconnect) -> Response:
+    """Build the response to a request that cannot be answered."""
+    if isinstance(error, RefusedError):
+        return refusal(error.status, str(error), error.where, RETRY if error.status == BUSY else None)
+    # The client has disconnected, or the server has already answered. Neither is logged.
+    return refusal(NOT_JSON, "the request ended too early.", "body")
+
+
 def refuse_in_one_shape(app: FastAPI) -> None:
     """Return the same JSON body for every error of an app, including the router's."""
 
     async def refused(_request: Request, error: Exception) -> Response:
-        assert isinstance(error, RefusedError)
-        return refusal(error.status, str(error), error.where, RETRY if error.status == BUSY else None)
+        assert isinstance(error, EXPECTED)
+        return response_to(error)
 
     async def by_router(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         where = f"{request.method} {request.url.path}"
         return refusal(error.status_code, f"{error.detail}; see /openapi.json.", where, error.headers)
 
-    async def gone(_request: Request, _error: Exception) -> Response:
-        # The client has disconnected, or the server has already answered. Neither is logged.
-        return refusal(NOT_JSON, "the request ended too early.", "body")
-
     async def broken(_request: Request, _error: Exception) -> Response:
         return refusal(500, "internal error; see the log of the service.")
 
-    app.add_exception_handler(RefusedError, refused)
+    for expected in EXPECTED:
+        app.add_exception_handler(expected, refused)
     app.add_exception_handler(HTTPException, by_router)
-    app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(Exception, broken)
 
 

@@ -10,7 +10,6 @@ from budgetprune.costs import join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.predictor import BudgetPredictor, Decision
 from budgetprune.service.bodies import (
-    NUMBERS,
     Body,
     as_object,
     check_fields,
@@ -41,11 +40,8 @@ class RequestHandler:
     def __init__(self, predictor: BudgetPredictor, description: ModelDescription) -> None:
         self._predictor, self._description = predictor, description
         features = description.features.values()
-        self._names = frozenset(description.features)
         self._used = frozenset(feature.name for feature in features if feature.is_used)
-        self._has_numbers_only = all(feature.categories is None for feature in features)
         self._n_sources = len(description.sources)
-        self._limit = min(feature.limit for feature in features)
 
     def step(self, body: Any, where: str) -> Answer:
         """Return the decision for the given values, or the next source to acquire."""
@@ -66,14 +62,21 @@ class RequestHandler:
     def decide(self, body: Any, where: str) -> Answer:
         """Return the decision for a complete row and the sources it would have acquired."""
         check_fields(as_object(body, where), DECIDE, "values", where)
-        values = values_of(body, "values", where) or {}
+        values = body["values"]
         max_cost = cost_limit_of(body, where)
         try:
-            self._check_complete(values)
+            if not self._are_all_numbers(values):
+                self._check_complete(values_of(body, "values", where) or {})
             decision = self._predictor.decide(values, max_cost=max_cost)
         except InvalidInputError as error:
             raise RefusedError(INVALID, str(error), where) from None
         return self._answer(decision, list(decision.acquired))
+
+    def _are_all_numbers(self, values: Any) -> bool:
+        """Whether there is a valid number for each feature, and nothing else; the usual case, in one pass."""
+        if type(values) is not dict or len(values) != len(self._description.features):
+            return False
+        return self._predictor._engine.values.read_all(values) is not None
 
     def _check_complete(self, values: Body) -> None:
         """Reject invalid values, including those that the decision does not need.
@@ -81,21 +84,13 @@ class RequestHandler:
         The predictor checks only the values it reads, so the same error would be reported for some rows and
         not for others.
         """
-        has_all = values.keys() == self._names
-        if not has_all and not self._used <= values.keys():
+        if not self._used <= values.keys():
             absent = [name for name in self._description.features if name in self._used - values.keys()]
             raise InvalidInputError(
                 f"there is no value for {join_first(map(repr, absent))}; complete rows need one for every "
                 "feature that the model uses (null if it is missing)."
             )
-        are_plain = (
-            has_all
-            and self._has_numbers_only
-            and NUMBERS.issuperset(map(type, values.values()))
-            and max(map(abs, values.values()), default=0) < self._limit
-        )
-        if not are_plain:
-            self._predictor.step(values)  # validates every value
+        self._predictor.step(values)  # validates every value
 
     def _answer(self, decision: Decision, acquired: list[str]) -> Answer:
         source = None if decision.next is None else self._description.sources[decision.next]

@@ -1,4 +1,4 @@
-"""ASGI middleware: the check of hosts, and the count of requests."""
+"""ASGI middleware of the app."""
 
 from __future__ import annotations
 
@@ -6,49 +6,40 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from budgetprune.service.errors import BAD_REQUEST, MISDIRECTED, refusal
+from budgetprune.service.decisions import Decisions
+from budgetprune.service.errors import EXPECTED, JSON, OK, response_to
+from budgetprune.service.headers import check_host
 from budgetprune.service.hosts import Hosts
 from budgetprune.service.metrics import Metrics
 
-
-class CheckHost:
-    """Middleware that rejects requests for other hosts."""
-
-    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
-        self._app, self._hosts = app, hosts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            found = [value for name, value in scope["headers"] if name == b"host"]
-            # HTTP/1.0 has no Host header, and browsers do not use it.
-            if len(found) != 1 and (found or scope["http_version"] != "1.0"):
-                message = "a request must have one Host header."
-                await refusal(BAD_REQUEST, message, "host")(scope, receive, send)
-                return
-            if found and not self._hosts.allows(found[0]):
-                await refusal(MISDIRECTED, _message(found[0]), "host")(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+_CONTENT_TYPE = (b"content-type", JSON.encode())
 
 
-def _message(header: bytes) -> str:
-    host = header.decode("latin-1")
-    return (
-        f"the service does not answer for the host {host!r}. If clients should call it by that name, start "
-        "it with: --allowed-hosts NAME (without the port; repeat it for more names; '*' allows all)."
-    )
+class AnswerDirectly:
+    """Count requests, check their hosts, and answer requests for decisions before FastAPI routes them.
 
+    FastAPI's and Starlette's routing, and their objects for requests and responses, take as long as a small
+    decision. Their paths are routes of the app too, for its OpenAPI document, for other methods, and
+    for apps that mount it.
 
-class CountRequests:
-    """Middleware that records the time and status of every request."""
+    Parameters
+    ----------
+    app : ASGI app
+        Answers all other requests.
+    decisions : Decisions
+    metrics : Metrics
+    hosts : Hosts, optional
+        Accepted ``Host`` headers. None accepts all.
+    """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app, self._metrics = app, metrics
+    def __init__(self, app: ASGIApp, decisions: Decisions, metrics: Metrics, hosts: Hosts | None) -> None:
+        self._app, self._decisions, self._metrics, self._hosts = app, decisions, metrics, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        start, path = perf_counter(), scope["path"]
         status = 500  # if no response is sent
 
         async def noting(message: Message) -> None:
@@ -57,8 +48,18 @@ class CountRequests:
                 status = message["status"]
             await send(message)
 
-        start = perf_counter()
         try:
-            await self._app(scope, receive, noting)
+            if self._hosts is not None:
+                check_host(scope["headers"], scope["http_version"], self._hosts)
+            if scope["method"] != "POST" or path not in self._decisions.paths:
+                await self._app(scope, receive, noting)
+                return
+            content = await self._decisions(path, scope, receive)
+            headers = [(b"content-length", b"%d" % len(content)), _CONTENT_TYPE]
+            status = OK
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": content})
+        except EXPECTED as error:
+            await response_to(error)(scope, receive, noting)
         finally:
-            self._metrics.count_request(scope["path"], status, perf_counter() - start)
+            self._metrics.count_request(path, status, perf_counter() - start)

@@ -15,7 +15,7 @@ import uvicorn
 from budgetprune.errors import InvalidInputError
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.accept import Acceptor
-from budgetprune.service.app import create_app
+from budgetprune.service.app import build_application
 from budgetprune.service.bodies import parse
 from budgetprune.service.columns import Columns
 from budgetprune.service.connection import LINGER, Connection, SharedState
@@ -62,7 +62,7 @@ def serve(
     limits, hosts = options.limits, Hosts(options.host, options.allowed_hosts)
     description = ModelDescription(predictor)
     row = row or OwnRow(Counts(1, Columns(description).n_columns))
-    app = create_app(predictor, limits, hosts=hosts, row=row)
+    app, decisions = build_application(predictor, limits, hosts, row)
     _warm_up(predictor)
     config = uvicorn.Config(
         app,
@@ -80,7 +80,7 @@ def serve(
     # Exclude libraries and the model from garbage collection: it would take 100 ms each time.
     gc.collect()
     gc.freeze()
-    server = _Server(config, listener, options, row, control)
+    server = _Server(config, listener, options, SharedState(limits, row, decisions.now), control)
     server.when_ready = when_ready
     with listener, asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(server.serve())
@@ -96,13 +96,13 @@ class _Server(uvicorn.Server):
         config: uvicorn.Config,
         listener: socket.socket,
         options: ServerOptions,
-        row: OwnRow,
+        shared: SharedState,
         control: socket.socket | None,
     ) -> None:
         super().__init__(config)
         self._listener, self._grace, self._drain = listener, options.grace, options.drain
         self._most = connection_limit(options.limits)
-        self._row, self._shared = row, SharedState(options.limits, row)
+        self._shared = shared
         self._control = control
         self._others_continue = control is not None
 
@@ -118,7 +118,7 @@ class _Server(uvicorn.Server):
         self.started = True
         if self._control is not None:
             asyncio.get_running_loop().add_reader(self._control.fileno(), self._obey, self._control)
-        self._row.note_serving(True)
+        self._shared.row.note_serving(True)
         self.when_ready()
 
     def _obey(self, control: socket.socket) -> None:
@@ -138,7 +138,7 @@ class _Server(uvicorn.Server):
         """Answer requests that have arrived, reject later ones, then close. See uvicorn."""
         loop = asyncio.get_running_loop()
         start, state = loop.time(), self.server_state
-        self._row.note_serving(False)
+        self._shared.row.note_serving(False)
         await asyncio.sleep(ARRIVING)
         if self._others_continue:  # and accept what comes
             self._acceptor.leave()
