@@ -236,6 +236,22 @@ def test_no_worker_outlives_its_supervisor(model):
         assert "The supervisor of this worker has died" in service.process.stderr.read()
 
 
+@pytest.mark.parametrize(
+    ("modules", "unneeded"),
+    [
+        ("budgetprune.service.supervisor", ("fastapi", "starlette", "uvicorn", "prometheus_client", "typer")),
+        ("budgetprune.service.server", ("typer", "rich", "pandas", "pyarrow", "scipy", "sklearn")),
+    ],
+    ids=["supervisor", "worker"],
+)
+def test_memory_is_for_what_a_process_does(modules, unneeded, tmp_path):
+    code = f"import sys\nimport budgetprune.service.launch, {modules}\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert not {*unneeded} & {*done.stdout.split()}
+
+
 # --- Workers that cannot start ------------------------------------------------------------------------------
 
 

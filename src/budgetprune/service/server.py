@@ -16,7 +16,6 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.accept import Acceptor
 from budgetprune.service.app import build_application
-from budgetprune.service.bodies import parse
 from budgetprune.service.columns import Columns
 from budgetprune.service.connection import LINGER, Connection, SharedState
 from budgetprune.service.counts import Counts, OwnRow
@@ -25,7 +24,7 @@ from budgetprune.service.job import FORCE
 from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.options import ServerOptions
 from budgetprune.service.signals import SIGNALS, leave
-from budgetprune.utils.limits import Limits, connection_limit
+from budgetprune.utils.limits import connection_limit
 
 # Requests that arrive within this many seconds after a signal are still answered.
 ARRIVING = 0.1
@@ -187,8 +186,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 
 def _warm_up(predictor: BudgetPredictor) -> None:
-    """Compile the kernels, or read them from their cache, before the first request."""
-    parse(b"{}", Limits())
+    """Compute before the first request what the predictor computes once."""
     predictor.step({})
     with contextlib.suppress(InvalidInputError):  # zeros may be invalid
         predictor.decide(dict.fromkeys(predictor.feature_names, 0.0))
