@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune.forest import routing as _routing
+from budgetprune.forest.kernels import columns32, columns64
 from budgetprune.forest.packed import ZERO
 from budgetprune.forest.routing import chunk_bounds
 
@@ -46,6 +47,15 @@ def test_rows_go_together_where_they_go_alone(forest, rows, n_rows):
     assert forest.apply(rows[:n_rows]).tolist() == slow_leaves(forest, rows[:n_rows])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 3), (15, 1), (16, 2), (17, 4), (32, 5), (45, 3)])
+def test_columns_are_those_of_the_rows(shape, dtype):
+    rows = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    columns = (columns32 if dtype is np.float32 else columns64)(rows)
+    assert columns.dtype == dtype
+    assert np.array_equal(columns, rows.T)
+
+
 @pytest.mark.parametrize("n_rows", [1, 200])
 def test_leaves_by_tree_are_those_of_apply(forest, rows, n_rows):
     leaves = forest.leaves_by_tree(forest.prepare_rows(rows[:n_rows]))
@@ -74,18 +84,19 @@ def test_each_tree_can_feed_its_own_output(forest, rows):
 def test_no_bit_depends_on_how_rows_are_divided(forest, rows, monkeypatch):
     leaves, scores = forest.apply(rows), forest.scores(rows)
     monkeypatch.setattr(_routing, "CHUNK", 3)
-    assert len(chunk_bounds(len(rows))) > len(rows) // 4
+    monkeypatch.setattr(_routing, "LARGE_CHUNK", 3)
+    assert len(chunk_bounds(len(rows), 3)) > len(rows) // 4
     assert np.array_equal(forest.apply(rows), leaves)
+    assert np.array_equal(forest.leaves_by_tree(forest.prepare_rows(rows)), leaves.T)
     assert np.array_equal(forest.scores(rows), scores)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
 @pytest.mark.parametrize("n_rows", [1, 2, 6, 7, 8, 99, 100, 1000])
 def test_chunks_hold_every_row_once_and_as_many_as_their_neighbours(n_rows, n_threads, monkeypatch):
-    monkeypatch.setattr(_routing, "CHUNK", 10)
     monkeypatch.setattr(_routing, "FEWEST_ROWS_OF_THREADS", 1)
     monkeypatch.setattr(_routing, "kernel_thread_count", lambda: n_threads)
-    bounds = chunk_bounds(n_rows)
+    bounds = chunk_bounds(n_rows, 10)
     sizes = np.diff(bounds)
     assert (bounds[0], bounds[-1]) == (0, n_rows)
     assert 1 <= sizes.min() <= sizes.max() <= min(10, sizes.min() + 1)

@@ -19,7 +19,9 @@ else:
         Floats2,
         Ints,
         OutDoubles2,
-        OutInts2,
+        OutFloats2,
+        OutRows,
+        OutStridedInts2,
         Rows,
         Size,
         int32_t,
@@ -29,6 +31,7 @@ else:
 
 # With fewer rows at a node, partitioning does not pay off.
 FEW = cython.declare(Size, 4)
+ROWS_OF_TILE = cython.declare(Size, 16)
 
 
 # --- Trees and rows -----------------------------------------------------------------------------------------
@@ -70,9 +73,9 @@ class Trees32(Trees):
         Trees.__init__(self, *arrays)
         self.node = node if cython.compiled else node.view(np.recarray)
 
-    def find_leaves(self, rows: Floats2, leaves: OutInts2) -> None:
+    def find_leaves(self, rows: Floats2, leaves: OutStridedInts2) -> None:
         """Fill in the leaf of every row in every tree."""
-        columns: Floats2 = rows.T.copy()
+        columns: Floats2 = columns32(rows)
         order = SortedRows(rows.shape[0])
         with cython.nogil:
             fill_leaves(rows, columns, self, order, leaves)
@@ -81,7 +84,7 @@ class Trees32(Trees):
         self, rows: Floats2, value: Doubles2, tree_output: Ints, base: Doubles, scores: OutDoubles2
     ) -> None:
         """Fill in the sum of the trees' outputs and the base score, in tree order."""
-        columns: Floats2 = rows.T.copy()
+        columns: Floats2 = columns32(rows)
         order = SortedRows(rows.shape[0])
         with cython.nogil:
             fill_sums(rows, columns, self, order, value, tree_output, base, scores)
@@ -94,8 +97,8 @@ class Trees64(Trees):
         Trees.__init__(self, *arrays)
         self.node = node if cython.compiled else node.view(np.recarray)
 
-    def find_leaves(self, rows: Doubles2, leaves: OutInts2) -> None:
-        columns: Doubles2 = rows.T.copy()
+    def find_leaves(self, rows: Doubles2, leaves: OutStridedInts2) -> None:
+        columns: Doubles2 = columns64(rows)
         order = SortedRows(rows.shape[0])
         with cython.nogil:
             fill_leaves(rows, columns, self, order, leaves)
@@ -103,7 +106,7 @@ class Trees64(Trees):
     def sum_values(
         self, rows: Doubles2, value: Doubles2, tree_output: Ints, base: Doubles, scores: OutDoubles2
     ) -> None:
-        columns: Doubles2 = rows.T.copy()
+        columns: Doubles2 = columns64(rows)
         order = SortedRows(rows.shape[0])
         with cython.nogil:
             fill_sums(rows, columns, self, order, value, tree_output, base, scores)
@@ -121,6 +124,43 @@ class SortedRows:
         self.reached = np.empty(n_rows, dtype=np.int64)
         self.stop = np.empty(n_rows, dtype=np.int64)
         self.n_leaves = 0
+
+
+# --- Columns ------------------------------------------------------------------------------------------------
+
+
+def columns32(rows: Floats2) -> NDArray[np.float32]:
+    """Copy rows feature by feature."""
+    columns = np.empty((rows.shape[1], rows.shape[0]), dtype=np.float32)
+    copied: OutFloats2 = columns
+    with cython.nogil:
+        fill_columns(rows, copied)
+    return columns
+
+
+def columns64(rows: Doubles2) -> NDArray[np.float64]:
+    """Copy rows feature by feature."""
+    columns = np.empty((rows.shape[1], rows.shape[0]))
+    copied: OutDoubles2 = columns
+    with cython.nogil:
+        fill_columns(rows, copied)
+    return columns
+
+
+# Several rows together, so that each write is a whole cache line, and what was read is in the cache for the
+# next feature. 2 to 3 x faster than numpy.
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def fill_columns(rows: Rows, columns: OutRows) -> cython.void:
+    n_rows: Size = rows.shape[0]
+    tile: Size
+    k: Size
+    i: Size
+    for tile in range((n_rows + ROWS_OF_TILE - 1) // ROWS_OF_TILE):
+        for k in range(rows.shape[1]):
+            for i in range(tile * ROWS_OF_TILE, min((tile + 1) * ROWS_OF_TILE, n_rows)):
+                columns[k, i] = rows[i, k]
 
 
 # --- One step and one row -----------------------------------------------------------------------------------
@@ -258,7 +298,7 @@ def sort_by_leaf(rows: Rows, columns: Rows, root: Size, trees: AnyTrees, to: Sor
 @cython.nogil
 @cython.exceptval(check=False)
 def fill_leaves(
-    rows: Rows, columns: Rows, trees: AnyTrees, sorted_rows: SortedRows, leaves: OutInts2
+    rows: Rows, columns: Rows, trees: AnyTrees, sorted_rows: SortedRows, leaves: OutStridedInts2
 ) -> cython.void:
     t: Size
     j: Size

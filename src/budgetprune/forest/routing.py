@@ -14,40 +14,36 @@ from budgetprune.utils.threads import in_threads, kernel_thread_count
 
 # Most rows that a thread routes together: many share a node, and a column fits in the cache.
 CHUNK = 8192
+# The same where all rows go through a tree of many nodes: more of them share a node.
+LARGE_CHUNK = 32768
 # With fewer rows, starting threads takes longer than it saves.
 FEWEST_ROWS_OF_THREADS = 256
 
 
-def chunk_bounds(n_rows: int) -> list[int]:
+def chunk_bounds(n_rows: int, largest: int) -> list[int]:
     """Divide rows evenly into chunks, the same number for each thread; few rows are one chunk."""
     n_threads = kernel_thread_count() if n_rows >= FEWEST_ROWS_OF_THREADS else 1
-    n_chunks = min(n_rows, n_threads * (1 + (n_rows - 1) // (n_threads * CHUNK)))
+    n_chunks = min(n_rows, n_threads * (1 + (n_rows - 1) // (n_threads * largest)))
     return [c * n_rows // n_chunks for c in range(n_chunks + 1)]
 
 
-def in_chunks(work: Callable[[slice], None], n_rows: int) -> None:
-    """Call a function for each chunk of the rows, on several threads."""
+def in_chunks(work: Callable[[slice], None], n_rows: int, largest: int) -> None:
+    """Call a function for each chunk of the rows (`largest`: at most so many), on several threads."""
     if n_rows > 0:
-        in_threads(work, [slice(*ends) for ends in pairwise(chunk_bounds(n_rows))])
+        in_threads(work, [slice(*ends) for ends in pairwise(chunk_bounds(n_rows, largest))])
 
 
 def find_leaves(X: NDArray[Any], trees: PackedTrees) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree."""
     leaves = np.empty((X.shape[0], trees.n_trees), dtype=np.int32)
-    in_chunks(lambda chunk: trees.find_leaves(X[chunk], leaves[chunk]), X.shape[0])
+    in_chunks(lambda chunk: trees.find_leaves(X[chunk], leaves[chunk]), X.shape[0], CHUNK)
     return leaves
 
 
 def leaves_by_tree(X: NDArray[Any], trees: PackedTrees) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree, of shape (n_trees, n_rows)."""
     leaves = np.empty((trees.n_trees, X.shape[0]), dtype=np.int32)
-
-    def work(chunk: slice) -> None:
-        by_row = np.empty((chunk.stop - chunk.start, trees.n_trees), dtype=np.int32)
-        trees.find_leaves(X[chunk], by_row)
-        leaves[:, chunk] = by_row.T
-
-    in_chunks(work, X.shape[0])
+    in_chunks(lambda chunk: trees.find_leaves(X[chunk], leaves[:, chunk].T), X.shape[0], LARGE_CHUNK)
     return leaves
 
 
@@ -63,5 +59,6 @@ def sum_values(
     in_chunks(
         lambda chunk: trees.sum_values(X[chunk], value, tree_output, base, scores[chunk]),
         X.shape[0],
+        CHUNK,
     )
     return scores

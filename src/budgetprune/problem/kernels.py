@@ -144,10 +144,12 @@ def sum_moments(
     is_once: cython.bint = times.shape[0] == 0
     t: Size
     h: Size
-    k: Size
     q: Size
     i: Size
     r: Size
+    w: cython.double
+    m: cython.double
+    s: cython.double
     right: Ints = rows.right
     order: Ints2 = rows.order
     with cython.nogil:
@@ -155,32 +157,43 @@ def sum_moments(
             for h in range(rows.tree_start[t + 1] - 1, rows.tree_start[t] - 1, -1):
                 if right[h] >= 0:
                     r = right[h]
-                    for k in range(3):
-                        tally[h, k] = tally[h + 1, k]
-                    merge_moments(tally, h, tally[r, 0], tally[r, 1], tally[r, 2])
-                    continue
-                for q in range(rows.start[h], rows.stop[h]):
-                    i = order[t, q]
-                    merge_moments(tally, h, weight[i] if is_once else weight[i] * times[t, i], target[i], 0.0)
+                    w, m, s = tally[h + 1, 0], tally[h + 1, 1], tally[h + 1, 2]
+                    w, m, s = merged(w, m, s, tally[r, 0], tally[r, 1], tally[r, 2])
+                else:
+                    w = m = s = 0.0
+                    for q in range(rows.start[h], rows.stop[h]):
+                        i = order[t, q]
+                        w, m, s = merged(
+                            w, m, s, weight[i] if is_once else weight[i] * times[t, i], target[i], 0.0
+                        )
+                tally[h, 0], tally[h, 1], tally[h, 2] = w, m, s
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def merge_moments(
-    tally: OutDoubles2, h: Size, weight: cython.double, mean: cython.double, scatter: cython.double
-) -> cython.void:
-    """Add the weight, mean and scatter of some rows to those of node `h`.
+def merged(
+    weight: cython.double,
+    mean: cython.double,
+    scatter: cython.double,
+    more_weight: cython.double,
+    more_mean: cython.double,
+    more_scatter: cython.double,
+) -> tuple[cython.double, cython.double, cython.double]:
+    """Weight, mean and scatter of two groups of rows together.
 
     Squares are taken around means, never around zero: targets may be large and differ little.
     """
-    if weight > 0:
-        both: cython.double = tally[h, 0] + weight
-        step: cython.double = mean - tally[h, 1]
-        tally[h, 2] += scatter + step * step * (tally[h, 0] * weight / both)
-        tally[h, 1] += step * (weight / both)
-        tally[h, 0] = both
+    if not more_weight > 0:
+        return weight, mean, scatter
+    both: cython.double = weight + more_weight
+    step: cython.double = more_mean - mean
+    return (
+        both,
+        mean + step * (more_weight / both),
+        scatter + (more_scatter + step * step * (weight * more_weight / both)),
+    )
 
 
 # --- Rounds of boosted trees --------------------------------------------------------------------------------

@@ -9,6 +9,11 @@ ctypedef fused Rows:
     const float[:, ::1]
     const double[:, ::1]
 
+# The same, written to.
+ctypedef fused OutRows:
+    float[:, ::1]
+    double[:, ::1]
+
 # Contiguous arrays that are only read, by type of their entries. Boolean arrays are bytes.
 ctypedef const uint8_t[::1] Flags
 ctypedef const int16_t[::1] Shorts
@@ -41,6 +46,10 @@ ctypedef uint8_t[:, ::1] OutFlags2
 ctypedef int32_t[:, ::1] OutInts2
 ctypedef int64_t[:, ::1] OutLongs2
 ctypedef uint64_t[:, ::1] OutMarks2
+ctypedef float[:, ::1] OutFloats2
 ctypedef double[:, ::1] OutDoubles2
 ctypedef int32_t[:, :, ::1] OutInts3
 ctypedef double[:, :, ::1] OutDoubles3
+
+# The same, of any strides: a transposed array, for example.
+ctypedef int32_t[:, :] OutStridedInts2

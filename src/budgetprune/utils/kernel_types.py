@@ -22,6 +22,9 @@ uint64_t: TypeAlias = int
 # Rows of features, in the precision that a forest reads.
 Rows: TypeAlias = Any
 
+# The same, written to.
+OutRows: TypeAlias = Any
+
 # Contiguous arrays that are only read, by type of their entries.
 Flags: TypeAlias = NDArray[np.bool_]
 Shorts: TypeAlias = NDArray[np.int16]
@@ -54,6 +57,10 @@ OutFlags2: TypeAlias = Flags
 OutInts2: TypeAlias = Ints
 OutLongs2: TypeAlias = Longs
 OutMarks2: TypeAlias = Marks
+OutFloats2: TypeAlias = Floats
 OutDoubles2: TypeAlias = Doubles
 OutInts3: TypeAlias = Ints
 OutDoubles3: TypeAlias = Doubles
+
+# The same, of any strides: a transposed array, for example.
+OutStridedInts2: TypeAlias = Ints
