@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 import budgetprune.workflow.prune
-from budgetprune import FitOptions, InvalidInputError, PruneOptions, cli, prune_model
+from budgetprune import FitOptions, Forest, InvalidInputError, PruneOptions, cli, prune_model
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +90,14 @@ def test_examples_of_the_docstring():
     result = doctest.testmod(budgetprune.workflow.prune)
     assert result.attempted > 5
     assert result.failed == 0
+
+
+def test_an_onnx_file(flowers, tmp_path):
+    """Without names of features: columns are matched by position."""
+    _, forest, rows = flowers
+    model = Forest.from_model(forest).to_onnx()
+    (tmp_path / "forest.onnx").write_bytes(model.SerializeToString())
+    pruned = prune_model(tmp_path / "forest.onnx", rows, "target", budget=1.5)
+    assert pruned.about.model == "ModelProto"
+    assert pruned.predictor.forest.names == tuple(rows.columns[:4])
+    assert pruned.about.compared.chosen.score > 0.8

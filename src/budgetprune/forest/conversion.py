@@ -33,7 +33,8 @@ class LibraryConversion:
             DecisionTree, ExtraTree, Bagging of trees, GradientBoosting, HistGradientBoosting. It is kept as
             `origin` and never changed. Of XGBoost: Booster, XGBClassifier, XGBRegressor, XGBRFClassifier,
             XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves). Of
-            LightGBM: Booster, LGBMClassifier, LGBMRegressor, LGBMRanker (no `dart`, no linear trees).
+            LightGBM: Booster, LGBMClassifier, LGBMRegressor, LGBMRanker (no `dart`, no linear trees). Of
+            ONNX: a ModelProto with one tree operator, the path of an .onnx file, or its content (bytes).
 
         Notes
         -----
@@ -42,6 +43,10 @@ class LibraryConversion:
         labels are those that XGBoost would give to that sum, rounded once. They can differ from XGBoost's own
         only for rows whose scores are as close to a tie as XGBoost's rounding errors, about 1e-7 of the
         largest score per tree.
+
+        An ONNX model predicts as with onnxruntime. It records neither weights nor losses: see
+        `with_weights_of` for the former; sums of trees count as boosted, with the loss that belongs to the
+        link (squared error, log loss, or Poisson for an exponential), averages and probabilities as averaged.
 
         An inconsistent model raises InvalidInputError, which names the tree and the node: children that do
         not exist, cycles, unknown features, missing sets of categories.

@@ -19,6 +19,7 @@ from budgetprune.forest.routing import find_leaves, leaves_by_tree, sum_values
 from budgetprune.forest.rows import as_rows
 from budgetprune.forest.schema import ARRAYS
 from budgetprune.forest.topology_kernels import depths
+from budgetprune.forest.weights import weigh
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.feature_names import default_names
 from budgetprune.utils.special import expit, softmax
@@ -54,7 +55,7 @@ class Forest(LibraryConversion):
     value : float64 array of shape (n_nodes, n_values)
         Output of the tree if the row stops at the node.
     weight : float64 array of shape (n_nodes,)
-        Training weight that reached the node.
+        Training weight that reached the node; 0 at all nodes if unknown.
     class_weight : float64 array of shape (n_nodes, n_classes), or None if unknown
         Training weight of each class that reached the node.
     variance : float64 array of shape (n_nodes,), or None if unknown
@@ -281,6 +282,26 @@ class Forest(LibraryConversion):
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row, or its target."""
         return self.answers(self.scores(X))
+
+    def with_weights_of(self, X: Any) -> Forest:
+        """Return the forest with the weights of nodes, and the values of inner nodes, from rows.
+
+        Some models record neither (ONNX): `weight` is 0, and an inner node has the mean of its children.
+        Both matter to pruning. The estimators call this method for such models, with the training rows if
+        they are given, else with the validation rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        forest : Forest
+            `weight` is the number of rows at each node, and inner nodes have the mean of the leaves below
+            them, by these rows. Records that belong to other rows (`class_weight`, `variance`,
+            `split_gain`) are removed. Predictions are the same.
+        """
+        return weigh(self, X)
 
     def prune(self, keep: ArrayLike) -> Forest:
         """Return the forest without the nodes below pruned splits.

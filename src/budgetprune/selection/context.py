@@ -70,6 +70,8 @@ class FitContext:
                 f"loss={options.loss!r} is for averaged trees; boosted ones have a loss of their own: "
                 "loss=None."
             )
+        if not forest.weight.any():
+            forest = forest.with_weights_of(val.X if train is None else train.X)
         if forest.is_boosted and forest.split_gain is None and forest.loss is not None and train is not None:
             forest = recompute(forest, train.X, train.y, train.weight)
         feature_costs = FeatureCosts.of(costs)

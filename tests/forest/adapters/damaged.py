@@ -12,6 +12,7 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
+import onnx
 import xgboost as xgb
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -25,7 +26,10 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from budgetprune.forest import Forest
+
 from ...fuzzing import FLOATS, INTEGERS
+from .onnx import models as hand_made
 
 N_ROWS, N_FEATURES, CATEGORIES = 90, 5, 4
 NAMES = tuple(f"Column_{k}" for k in range(N_FEATURES))
@@ -108,6 +112,26 @@ def sklearn_models() -> tuple[bytes, ...]:
     return tuple(map(pickle.dumps, models))
 
 
+@cache
+def onnx_models() -> tuple[bytes, ...]:
+    forests = []
+    for model in (*map(pickle.loads, sklearn_models()), *map(XGBoostStub, xgboost_models())):
+        forest = Forest.from_model(model)
+        if not (forest.category_set >= 0).any():
+            forests.append(forest)
+    exported = [forest.to_onnx() for forest in forests]
+    by_hand = [
+        hand_made.classifier([0, 1], leaves={1: [0.3], 2: [0.8]}),
+        hand_made.classifier([3, 5, 7], leaves=hand_made.MIXED, post_transform="SOFTMAX"),
+        hand_made.regressor(hand_made.stump("BRANCH_EQ", 3.0)),
+        hand_made.latest(),
+        hand_made.latest(
+            nodes_modes=[6], membership_values=[1, 40, np.nan], nodes_missing_value_tracks_true=[1]
+        ),
+    ]
+    return tuple(model.SerializeToString() for model in (*exported, *by_hand))
+
+
 def genuine_models() -> Iterator[Any]:
     for content in xgboost_models():
         booster = xgb.Booster()
@@ -118,6 +142,7 @@ def genuine_models() -> Iterator[Any]:
         yield lgb.Booster(model_str=text)
         yield LightGBMStub(text)
     yield from map(pickle.loads, sklearn_models())
+    yield from onnx_models()
 
 
 # --- Damage -------------------------------------------------------------------------------------------------
@@ -200,6 +225,53 @@ def damage_text(rng: Rng, text: str) -> str:
     text = "\n".join(lines)
     sizes = [len(tree) for tree in re.findall(r"Tree=\d+\n.*?\n\n\n", text, flags=re.DOTALL)]
     return re.sub("tree_sizes=.*", f"tree_sizes={' '.join(map(str, sizes))}", text)
+
+
+def damage_graph(rng: Rng, model: onnx.ModelProto) -> None:
+    """Damage a node of an ONNX graph: mostly its numbers, else its attributes, inputs or outputs."""
+    nodes = model.graph.node
+    node = nodes[rng.integers(len(nodes))]
+    if not node.attribute or rng.random() < 0.1:
+        match rng.integers(4):
+            case 0:
+                node.op_type = str(
+                    rng.choice(["Cast", "Concat", "Div", "Exp", "Gather", "TreeEnsemble", "Sin"])
+                )
+            case 1 if node.input:
+                node.input[0] = str(rng.choice(["X", "rows", "sums", "label", "nothing"]))
+            case 2:
+                nodes.remove(node)
+            case _:
+                model.graph.input[0].type.tensor_type.elem_type = int(rng.integers(0, 20))
+        return
+    attribute = node.attribute[rng.integers(len(node.attribute))]
+    kinds = onnx.AttributeProto
+    if rng.random() < 0.1:
+        attribute.name = str(rng.choice([other.name for other in node.attribute] + ["new"]))
+    elif attribute.type == kinds.INTS and attribute.ints:
+        changed = damage_list(rng, list(attribute.ints))
+        attribute.ints[:] = [
+            int(np.clip(number, -(2**63), 2**63 - 1)) for number in changed if number == number
+        ]
+    elif attribute.type == kinds.FLOATS and attribute.floats:
+        attribute.floats[:] = [
+            float(np.float32(number)) for number in damage_list(rng, list(attribute.floats))
+        ]
+    elif attribute.type == kinds.STRINGS and attribute.strings:
+        place = int(rng.integers(len(attribute.strings)))
+        words = [b"LEAF", b"BRANCH_LT", b"BRANCH_EQ", b"BRANCH_NEQ", b"", b"\xff"]
+        attribute.strings[place] = words[rng.integers(len(words))]
+    elif attribute.type == kinds.TENSOR:
+        array = onnx.numpy_helper.to_array(attribute.t).copy()
+        if array.size and rng.random() < 0.8:
+            fill(rng, array)
+        else:
+            array = array.ravel()[: rng.integers(array.size + 1)]
+        attribute.t.CopyFrom(onnx.numpy_helper.from_array(array))
+    elif attribute.type == kinds.INT:
+        attribute.i = int(odd_number(rng, 1))
+    else:
+        attribute.type = int(rng.integers(0, 12))
 
 
 def damage_estimator(rng: Rng, model: Any) -> None:
@@ -295,7 +367,7 @@ for stub, module in ((XGBoostStub, "xgboost.core"), (LightGBMStub, "lightgbm.bas
     stub.__module__, stub.__name__, stub.__qualname__ = module, "Booster", "Booster"
 
 # Stubs of the kinds without that word hold what the library has loaded and written again.
-KINDS = ("xgboost", "xgboost stub", "lightgbm", "lightgbm stub", "sklearn", "sklearn")
+KINDS = ("xgboost", "xgboost stub", "lightgbm", "lightgbm stub", "sklearn", "sklearn", "onnx")
 
 
 def damaged_model(seed: int) -> tuple[str, Damaged]:
@@ -335,5 +407,17 @@ def damaged_model(seed: int) -> tuple[str, Damaged]:
             damage_estimator(rng, model)
         return model
 
-    makers = {"xgboost": of_xgboost, "lightgbm": of_lightgbm, "sklearn": of_sklearn}
+    def of_onnx() -> Any:
+        models = onnx_models()
+        content = models[rng.integers(len(models))]
+        if rng.random() < 0.1:
+            garbled = bytearray(content)
+            garbled[rng.integers(len(garbled))] ^= int(rng.integers(1, 256))
+            return bytes(garbled)
+        model = onnx.load_model_from_string(content)
+        for _ in range(n_times):
+            damage_graph(rng, model)
+        return model
+
+    makers = {"xgboost": of_xgboost, "lightgbm": of_lightgbm, "sklearn": of_sklearn, "onnx": of_onnx}
     return kind, makers[kind.partition(" ")[0]]

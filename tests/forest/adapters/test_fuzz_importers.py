@@ -9,6 +9,6 @@ def test_a_few_hundred_damaged_models(tmp_path):
     """`make fuzz` tries 20,000, and checks the bounds of arrays in kernels too."""
     reasons = fuzz(300, tmp_path)
     assert sum(reasons.values()) == 300
-    for kind in ("xgboost", "xgboost stub", "lightgbm", "lightgbm stub", "sklearn"):
+    for kind in ("xgboost", "xgboost stub", "lightgbm", "lightgbm stub", "sklearn", "onnx"):
         assert len([reason for reason in reasons if reason.startswith(f"{kind}:")]) > 5  # many checks
         assert reasons[f"{kind}: imported, and predicts"]  # and some models are fine

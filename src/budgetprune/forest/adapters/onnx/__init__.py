@@ -1,1 +1,1 @@
-"""ONNX: export only."""
+"""ONNX: models with one tree operator, in both directions."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.forest.adapters.xgboost.checks import reachable
 from budgetprune.forest.adapters.xgboost.model import SavedModel, read_model
 from budgetprune.forest.adapters.xgboost.values import Records, node_values, recorded_gains, recover_growth
+from budgetprune.forest.category_sets import pack_sets
 from budgetprune.forest.forest import Forest
 from budgetprune.forest.topology import in_preorder
 
@@ -126,13 +127,9 @@ def _category_sets(
             if place < nodes.size and nodes[place] == node:
                 category_set[first + place] = len(members)
                 members.append(np.asarray(tree["categories"][segment : segment + size], dtype=np.int64))
-    n_words = [int(some.max(initial=-1)) // 32 + 1 for some in members]
-    word_start = np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)])
-    bits = np.zeros(word_start[-1], dtype=np.uint32)
-    if members:
-        category = np.concatenate(members)
-        word = np.repeat(word_start[:-1], [some.size for some in members]) + category // 32
-        np.bitwise_or.at(bits, word, np.uint32(1) << (category % 32).astype(np.uint32))
+    owner = np.repeat(np.arange(len(members)), [some.size for some in members])
+    category = np.concatenate([np.empty(0, dtype=np.int64), *members])
+    word_start, bits = pack_sets(owner, category, len(members))
     return {"category_set": category_set[order], "category_start": word_start, "category_bits": bits}
 
 
