@@ -56,8 +56,9 @@ def check_pruning(X: np.ndarray, y: np.ndarray) -> None:
         file = Path(folder) / "model.budgetprune"
         BudgetPredictor(forest).save(file)
         predictor = BudgetPredictor.load(file)
+    names = predictor.feature_names
     for row, label in zip(X[:20], predictor.predict(X[:20]), strict=True):
-        assert predictor.decide(dict(enumerate(row))).prediction == label
+        assert predictor.decide(dict(zip(names, row, strict=True))).label == label
 
 
 def check_stages(X: np.ndarray, y: np.ndarray) -> None:
