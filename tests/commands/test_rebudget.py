@@ -49,7 +49,7 @@ def test_a_model_is_replaced_only_if_that_is_said(staged, run, tmp_path):
 def test_what_rebudget_refuses(run, tmp_path):
     golden = FOLDER / "averaged-1.budgetprune"
     said = run("rebudget", golden, "--budget", 1, "--out", tmp_path / "n")
-    check_refused(said, "a pruned model is for one budget; only staged models")
+    check_refused(said, "this pruned model has no path with it, so it has one budget only")
     hints(400).to_csv(tmp_path / "d.csv", index=False)
     (tmp_path / "c.csv").write_text(HINT_COSTS)
     words = ["fit", tmp_path / "d.csv", "--target", "ill", "--costs", tmp_path / "c.csv", "--out"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -76,7 +78,7 @@ def test_json(monkeypatch, capfd, files, tmp_path, name):
     words = [files / f"{name}.budgetprune", "--data", files / f"{name}.csv", "--json"]
     status, out, err = run(monkeypatch, capfd, *words)
     assert status == 0, err
-    expected = to_json(summary_of(name))
+    expected = to_json(replace(summary_of(name), model_name=f"{name}.budgetprune"))
     assert json.loads(out) == json.loads(json.dumps(expected))
     assert not list(tmp_path.iterdir())
 
@@ -94,25 +96,45 @@ def test_json_of_a_staged_model(monkeypatch, capfd, files):
     words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--json", "--quiet"]
     status, out, err = run(monkeypatch, capfd, *words)
     assert (status, err) == (0, "")
-    expected = to_json(summary_of("three classes"))
+    expected = to_json(replace(summary_of("three classes"), model_name="staged.budgetprune"))
     assert json.loads(out) == json.loads(json.dumps(expected))
     status, out, _ = run(monkeypatch, capfd, *words, "--stories", "0", "--rows", "30")
     assert (status, json.loads(out)["stories"], json.loads(out)["n_point_rows"]) == (0, [], 30)
 
 
-def test_a_command_of_the_page_gives_its_point(monkeypatch, capfd, files, tmp_path):
-    words = [files / "staged.budgetprune", "--data", files / "staged.csv", "--json", "--quiet"]
+@pytest.mark.parametrize("name", ["staged", "categories"])
+def test_a_command_of_the_page_gives_its_point(monkeypatch, capfd, files, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(files / f"{name}.budgetprune", tmp_path)
+    words = [f"{name}.budgetprune", "--data", files / f"{name}.csv", "--json", "--quiet"]
     told = json.loads(run(monkeypatch, capfd, *words)[1])
     for number, point in enumerate(told["points"]):
         if point["budget"] is None:
             continue
         command = point["decided"]["words"]["command"].split()
-        other = {"MODEL": str(files / "staged.budgetprune"), "OTHER": str(tmp_path / "other")}
-        monkeypatch.setattr(sys, "argv", [other.get(word, word) for word in command])
+        monkeypatch.setattr(sys, "argv", command)
         with pytest.raises(SystemExit, match=r"^0$"):
             cli.main()
-        assert BudgetPredictor.load(tmp_path / "other").model.point == number
+        found = BudgetPredictor.load(command[-1])
+        if name == "staged":
+            assert found.model.point == number
+        else:
+            assert found.forest.n_splits == point["n_splits"]
     assert sum(point["budget"] is not None for point in told["points"]) >= 3
+    assert "splits on" in capfd.readouterr().out or name == "staged"
+
+
+def test_error_costs_and_downloads(monkeypatch, capfd, files):
+    words = [files / "categories.budgetprune", "--data", files / "categories.csv", "--json", "--quiet"]
+    more = ["--error-cost", "keep=3", "--error-cost", "2", "--download", "/v1/model?budget={budget}"]
+    status, out, err = run(monkeypatch, capfd, *words, *more)
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert told["error_prices"] == "A wrong answer costs 3 for keep and 2 for sell."
+    own = told["points"][told["delivered"]]
+    (_, kept), (sold, _) = own["full"]["confusion"]
+    assert own["full"]["error_cost"] == pytest.approx((3 * kept + 2 * sold) / told["n_rows"], rel=1e-4)
+    assert own["download"] == f"/v1/model?budget={own['budget']}"
 
 
 def test_other_wishes(monkeypatch, capfd, files):
@@ -144,6 +166,11 @@ def test_labels_that_the_model_does_not_know(monkeypatch, capfd, files, tmp_path
         (["diabetes.csv", "--data", "diabetes.csv"], "not a model that budgetprune saved"),
         (["diabetes.budgetprune", "--data", "nothing.csv"], "nothing.csv"),
         (["diabetes.budgetprune"], "--data"),
+        (
+            ["diabetes.budgetprune", "--data", "diabetes.csv", "--error-cost", "x=1"],
+            "one number of at least 0",
+        ),
+        (["diabetes.budgetprune", "--data", "diabetes.csv", "--download", "x"], "download must be a URL"),
         (["diabetes.budgetprune", "--data", "categories.csv"], "the target 'progression' is not a column"),
         (
             ["diabetes.budgetprune", "--data", "diabetes.csv", "--target", "gain"],

@@ -13,6 +13,11 @@ from .models import HOSTILE
 NAMES = ("cancer", "diabetes", "hostile", "wide")
 
 
+def share(part):
+    """A share as the page shows it."""
+    return "< 1 %" if 0 < part < 0.005 else "> 99 %" if 0.995 < part < 1 else f"{100 * part:.0f} %"
+
+
 def test_it_opens_at_the_delivered_model(look):
     found = look("cancer")
     assert found.position == found.stored["delivered"]
@@ -54,6 +59,49 @@ def test_no_line_crosses_where_there_is_no_model(look, name):
     assert len(lines) >= 2
     for line in lines:
         assert re.fullmatch(r"M[-\d.]+,[-\d.]+([HV][-\d.]+)+", line)
+
+
+def test_the_recommended_point_is_one_click_away(look):
+    found = look("cancer")
+    recommended = found.stored["recommended"]
+    assert recommended not in (None, found.stored["delivered"])
+    assert found.text("recommendation") == found.stored["recommendation"]
+    found.page.locator("#recommended-go").click()
+    found.settle()
+    assert found.position == recommended
+    assert found.page.locator("#recommended").is_disabled()
+    assert "recommended" in found.page.locator("#curve .annotation-text").all_text_contents()
+
+
+def test_every_point_has_its_command(look):
+    found = look("cancer")
+    found.press("ArrowRight")
+    words = found.point["decided"]["words"]
+    assert words["command"].startswith("budgetprune rebudget MODEL --budget")
+    assert (found.text("command"), found.text("refit-command")) == (words["command"], words["refit_command"])
+    found.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    button = found.page.locator("button[data-of=command]")
+    button.click()
+    found.wait_for("document.querySelector('button[data-of=command]').textContent === 'Copied'")
+    assert found.page.evaluate("navigator.clipboard.readText()") == words["command"]
+    assert found.page.locator("#download").is_hidden()
+    found.press("End")
+    assert found.page.locator("#command").is_hidden()
+
+
+def test_measures_of_probabilities(look):
+    found = look("cancer")
+    for key in ("Home", "End"):
+        found.press(key)
+        outcome = found.point["decided"]
+        assert found.text("probability-words") == outcome["probability_words"]
+        shares = found.page.locator("#matrix .share").all_inner_texts()
+        expected = [each["recall"] for each in outcome["by_class"]]
+        expected += [each["precision"] for each in outcome["by_class"]]
+        shown = [text.replace("\u00a0", " ") for text in shares if "%" in text or text == "–"]
+        assert shown == ["–" if each is None else share(each) for each in expected]
+        dots = found.page.locator("#calibration .scatterlayer path.point").count()
+        assert dots == len(outcome["probabilities"]["calibration"]["n_rows"])
 
 
 def test_prices_keep_their_cents(look):

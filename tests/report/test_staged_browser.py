@@ -135,10 +135,13 @@ def test_light_and_dark(look, scheme):
         ".single .number",
         "#stages .n",
     )
-    for selector in (*selectors, ".use", ".notes"):
+    for selector in (*selectors, ".notes"):
         assert contrast(found.colour(selector), paper) >= 4.5, selector
     for selector in (".story h3", ".story .values", ".story .why", ".story .tag"):
         assert contrast(found.colour(selector), found.colour(".story", "backgroundColor")) >= 4.5, selector
+    card = found.colour(".cards article", "backgroundColor")
+    for selector in ("#use-words", "#recommendation", ".copy"):
+        assert contrast(found.colour(selector), card) >= 4.5, selector
     assert contrast(found.colour("#command"), found.colour("#command", "backgroundColor")) >= 4.5
 
 

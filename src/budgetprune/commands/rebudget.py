@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
 from budgetprune.commands import options
@@ -12,6 +13,9 @@ from budgetprune.commands import staged_tables as tables
 from budgetprune.commands.checks import check_out
 from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from budgetprune.model import BudgetModel
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,11 @@ class RebudgetArguments:
 
 
 def rebudget(arguments: RebudgetArguments) -> None:
-    """Write a staged model for another budget, without training.
+    """Write a model for another budget, without training.
 
     A staged model contains stopping rules for every budget; this command selects the best one within the new
-    budget. Test results for the previous budget are dropped.
+    budget. A pruned model contains its path; this command selects the best point, with leaf values as grown
+    (fit or prune again to refit them). Test results for the previous budget are dropped.
 
     Example: budgetprune rebudget ill.budgetprune --budget 5 --out cheaper.budgetprune
     """
@@ -52,17 +57,46 @@ def rebudget(arguments: RebudgetArguments) -> None:
         model = rebudget_model(loaded, budget)
     except InvalidInputError as error:
         raise InvalidInputError(f"{arguments.model}: {error}") from error
+    if isinstance(model.predictor, StagedPredictor):
+        if (note := unused_budget_note(model.predictor, budget)) is not None:
+            console.note(note)
+        model.save(out)
+        _show_staged(console, model, arguments)
+    else:
+        model.save(out)
+        _show_pruned(console, model, arguments)
+
+
+def _show_staged(console: Console, model: BudgetModel, arguments: RebudgetArguments) -> None:
+    from budgetprune.staged import StagedPredictor
+
     assert isinstance(model.predictor, StagedPredictor)
-    if (note := unused_budget_note(model.predictor, budget)) is not None:
-        console.note(note)
-    model.save(out)
     staged = model.predictor.model
     cost, score = (float(values[staged.point]) for values in (staged.trade_off.cost, staged.trade_off.score))
     name = "score" if model.about is None else model.about.score_name
     console.show(
         tables.stage_table(staged),
         f"Average cost {cost:.4g}, {name} {score:.4f}, on rows that had no part in training.",
-        f"Written: {out}",
+        f"Written: {arguments.out}",
     )
-    result = {"out": str(out), "budget": budget, "cost": cost, "score": score}
+    result = {"out": str(arguments.out), "budget": arguments.budget, "cost": cost, "score": score}
     console.result(result | {"stages": tables.stage_values(staged)})
+
+
+def _show_pruned(console: Console, model: BudgetModel, arguments: RebudgetArguments) -> None:
+    path, forest = model.path, model.predictor.forest
+    assert path is not None
+    pruning = path[int(np.flatnonzero(path.n_splits == forest.n_splits)[0])]
+    n_features = forest.used_features.size
+    console.show(
+        f"Average full cost {pruning.cost:.4g}, {forest.n_splits:,} splits on {n_features} features.",
+        f"Written: {arguments.out}",
+    )
+    console.result(
+        {
+            "out": str(arguments.out),
+            "budget": arguments.budget,
+            "full_cost": float(pruning.cost),
+            "n_splits": forest.n_splits,
+        }
+    )

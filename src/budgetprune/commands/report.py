@@ -57,6 +57,25 @@ class ReportArguments:
             "baseline are always measured on all rows.",
         ),
     ] = 5000
+    error_cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[CLASS=]NUMBER",
+            show_default=False,
+            help="Cost of a wrong prediction, in the unit of the prices, for a model that was trained "
+            "without. With CLASS=, for rows of that class; may be repeated. For regression, the cost of a "
+            "unit of squared error.",
+        ),
+    ] = None
+    download: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            show_default=False,
+            help="Address of a server that offers the model at other budgets, with {budget} in it; the page "
+            "links to it.",
+        ),
+    ] = ""
     max_columns: options.MaxColumns = options.MOST_COLUMNS
     seed: options.Seed = 0
     as_json: Annotated[
@@ -112,6 +131,9 @@ def report(arguments: ReportArguments) -> None:
             n_examples=arguments.stories,
             max_rows=arguments.rows,
             seed=arguments.seed,
+            error_costs=_error_costs(arguments.error_cost, forest),
+            model_name=arguments.model.name,
+            download=arguments.download,
         )
         progress = _bar if console.has_bars else None
         summary = summarise(model, X, y, report_options, progress=progress)
@@ -120,6 +142,18 @@ def report(arguments: ReportArguments) -> None:
             write_page(summary, page)
         console.show(headline(summary), f"Written: {page}")
     console.result(to_json(summary))
+
+
+def _error_costs(values: list[str] | None, forest: Forest) -> Any:
+    """Return error costs as a report takes them: one number, or one for each label; None if not given."""
+    from budgetprune.commands.error_costs import parse_error_costs
+
+    costs = parse_error_costs(values)
+    if costs is None or not costs.by_class:
+        return None if costs is None else costs.others
+    labels = () if forest.classes is None else map(str, forest.classes)
+    others = {} if costs.others is None else dict.fromkeys(labels, costs.others)
+    return others | dict(costs.by_class)
 
 
 def _target(name: str | None, model: BudgetModel, data: Path) -> str:

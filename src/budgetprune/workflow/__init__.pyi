@@ -5,6 +5,8 @@ from .observer import Observer as Observer
 from .options import FitOptions as FitOptions
 from .options import PruneOptions as PruneOptions
 from .options import check_limit as check_limit
+from .path_budgets import point_at as point_at
+from .path_budgets import point_within as point_within
 from .prune import prune_model as prune_model
 from .rebudget import rebudget_model as rebudget_model
 from .rebudget import unused_budget_note as unused_budget_note

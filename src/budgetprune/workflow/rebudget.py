@@ -1,4 +1,4 @@
-"""Other budgets of a staged model."""
+"""Other budgets of a model, without training."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.model import BudgetModel
 from budgetprune.staged import StagedPredictor
 from budgetprune.workflow.comparison import WELL_SPENT, rounded_up
+from budgetprune.workflow.path_budgets import rebudget_path
 
 
 def rebudget_model(model: BudgetModel, budget: float | None) -> BudgetModel:
-    """Return a staged model at another budget: the same trees, other stopping rules.
+    """Return a model at another budget.
 
-    Test results for the previous budget are dropped.
+    A staged model keeps its trees and gets other stopping rules. A pruned model becomes another point of its
+    path, with leaf values as grown. Test results for the previous budget are dropped.
     """
     predictor = model.predictor
     if not isinstance(predictor, StagedPredictor):
-        raise InvalidInputError(
-            "a pruned model is for one budget; only staged models, which budgetprune fit writes by default, "
-            "have others. Fit or prune it again with another --budget."
-        )
+        if model.path is None:
+            raise InvalidInputError(
+                "this pruned model has no path with it, so it has one budget only. Fit or prune it again "
+                "with another --budget."
+            )
+        return rebudget_path(model, budget)
     best = predictor.with_budget(None)
     is_too_small = budget is not None and predictor.model.trade_off.within(budget) is None
     other = None if is_too_small else predictor.with_budget(budget)

@@ -12,7 +12,7 @@ from sklearn.metrics import confusion_matrix, r2_score
 from budgetprune import StagedPredictor
 from budgetprune.model import BudgetModel
 from budgetprune.report import StagedSummary, headline, summarise, to_json
-from budgetprune.report.words.staged import command, use
+from budgetprune.report.words.choice import command, use
 
 from ..models import case, summary_of
 from ..staged_cases import STAGED_CASES, predictors_of, score_of
@@ -72,10 +72,12 @@ def test_budgets_select_their_points(name):
         assert point.expected_score == pytest.approx(model.trade_off.score[i], rel=1e-4)
         if point.budget is not None:
             assert model.within(float(point.budget)).point == i
-            assert command(point) == (f"budgetprune rebudget MODEL --budget {point.budget} --out OTHER")
+            assert command(summary, point) == (
+                f"budgetprune rebudget MODEL --budget {point.budget} --out OTHER"
+            )
     assert summary.delivered == model.point
     assert summary.points[model.point].budget is not None
-    assert command(summary.points[-1]) == ""
+    assert command(summary, summary.points[-1]) == ""
 
 
 def test_points_without_a_budget():

@@ -45,11 +45,19 @@ def test_no_sentences(name):
     for path, text in texts_of(summary_of(name)):
         field = path.rpartition(".")[2]
         if text and (".origin" in path or field in ("version", "target")):
-            assert field == "version" or text in (about.target, about.choices, about.created, *packages)
+            assert field == "version" or text in (
+                about.target,
+                about.choices,
+                about.created,
+                about.model,
+                *packages,
+            )
         elif field in IDENTIFIERS:
-            assert re.fullmatch(r"\w+( \w+)?", text), (path, text)
+            assert re.fullmatch(r"\w+( \w+){0,2}", text), (path, text)
         elif field == "budget":
             float(text)
+        elif field == "model_name":
+            assert text == "MODEL"
         else:
             assert text == "" or text in names, (path, text)
 

@@ -38,12 +38,24 @@ def shared_fields(
         "classes": None if shown is None else shown.names,
         "has_other_classes": shown is not None and shown.has_other,
         "has_unknown_classes": shown is not None and shown.has_unknown,
+        "error_costs": _error_costs(rows),
         "residual_edges": None if forest.is_classifier else tuple(rows.edges.tolist()),
         "guess": guess,
         "guess_score": guess_score,
+        "model_name": options.model_name,
+        "download": options.download,
         "origin": None if about is None else _origin(about),
         "version": __version__,
     }
+
+
+def _error_costs(rows: EvaluationRows) -> tuple[tuple[float, ...], ...] | None:
+    if rows.prices is None:
+        return None
+    if rows.prices.matrix is None:
+        return ((float(rows.prices.squared or 0.0),),)
+    named = [] if rows.matrix_classes is None else rows.matrix_classes.named
+    return tuple(tuple(row) for row in rows.prices.matrix[np.ix_(named, named)].tolist())
 
 
 def source_of(costs: CostTable, s: int, forest: Forest) -> PricedSource:
@@ -64,4 +76,5 @@ def _origin(about: About) -> Origin:
         choices=about.choices,
         created=about.created,
         versions=dict(about.versions),
+        model=about.model,
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.report.aggregate.classes import class_measures
 from budgetprune.report.measure.results import Results, difference, standard_error
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.measure.values import plain_value
@@ -124,6 +125,9 @@ def outcome_fields(
         "gained_error": gained_error,
         "n_wrong": None if confusion is None else round(float((1 - results.score).sum())),
         "mean_error": rows.mean_absolute_error(results.answer),
+        "error_cost": rows.error_cost(results.answer),
+        "by_class": class_measures(rows, results.answer),
+        "probabilities": results.probabilities,
         "confusion": confusion,
         "residuals": rows.residuals(results.answer),
         "undecided": results.undecided,

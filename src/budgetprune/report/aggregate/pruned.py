@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from budgetprune.predictor import BudgetPredictor
@@ -11,6 +13,7 @@ from budgetprune.report.aggregate.outcomes import MOST_NAMED, SourceTable, outco
 from budgetprune.report.aggregate.validation import ValidationCurve
 from budgetprune.report.measure.pruned import MeasuredModel, ModelResults, PrunedMeasurements
 from budgetprune.report.options import ReportOptions
+from budgetprune.report.summary.common import Recommendation
 from budgetprune.report.summary.pruned import (
     Counting,
     ExpectedPoint,
@@ -19,6 +22,7 @@ from budgetprune.report.summary.pruned import (
     PrunedOutcome,
     Summary,
 )
+from budgetprune.workflow import point_within, rounded_up
 
 
 def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Summary:
@@ -43,6 +47,7 @@ def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Su
         n_trees=forest.n_trees,
         sources=tuple(source_of(costs, s, forest) for s in measured.source_order.tolist()),
         delivered=_n_cheaper(measured, counting),
+        recommendation=_recommendation(measured, curve, comparison),
         ensemble="ensemble" if forest.is_boosted else "forest",
         counting=counting,
         n_path_points=len(measured.path),
@@ -61,13 +66,51 @@ def _settings(predictor: BudgetPredictor) -> PredictorSettings:
     return PredictorSettings(predictor.slack, predictor.tolerance, predictor.threshold, label)
 
 
+def _recommendation(
+    measured: PrunedMeasurements, curve: ValidationCurve | None, comparison: PathComparison
+) -> Recommendation | None:
+    """Return the recommended point of the path; the delivered model stands for its own pruning."""
+    about = measured.model.about
+    if curve is None or about is None:
+        return None
+    full_cost, found = curve.recommend(about, has_constant=not measured.path.n_splits[-1])
+    if full_cost is None:
+        return found
+    cost = np.array([float(measured.path.cost[k]) for k in _places(measured)])
+    k = int(np.flatnonzero(cost <= full_cost * (1 + 1e-9))[0])
+    if k == measured.anchor:
+        return replace(found, point=_n_cheaper(measured, about.counting))
+    return replace(found, point=comparison.position[k])
+
+
+def _places(measured: PrunedMeasurements) -> list[int]:
+    """Return the indices of the points in the whole path."""
+    return [int(np.searchsorted(measured.path.lam, each.results.lam)) for each in measured.points]
+
+
+def _budgets(measured: PrunedMeasurements) -> list[str | None]:
+    """Find a budget with which `budgetprune rebudget` chooses each point of the path."""
+    return [_budget_of(measured, k) for k in _places(measured)]
+
+
+def _budget_of(measured: PrunedMeasurements, k: int) -> str | None:
+    path, about = measured.path, measured.model.about
+    cost = float(path.cost[k])
+    if about is not None and about.counting == "decided" and about.tradeoff is not None:
+        full = np.array(about.tradeoff["full_cost"])
+        cost = float(about.tradeoff["cost"][int(np.abs(full - cost).argmin())])
+    if not path.n_splits[k]:
+        return None
+    texts = (rounded_up(cost), repr(cost))
+    return next((text for text in texts if point_within(path, about, float(text)) == k), None)
+
+
 def _expected_points(
     measured: PrunedMeasurements, curve: ValidationCurve | None
 ) -> list[ExpectedPoint | None]:
     """Return the cross-fitted cost and score of each point of the path."""
-    path = measured.path
-    place = [int(np.searchsorted(path.lam, each.results.lam)) for each in measured.points]
-    return [None if curve is None else curve.at(float(path.cost[k])) for k in place]
+    cost = measured.path.cost
+    return [None if curve is None else curve.at(float(cost[k])) for k in _places(measured)]
 
 
 # --- Points, from cheap to expensive ------------------------------------------------------------------------
@@ -87,12 +130,13 @@ def _positions(measured: PrunedMeasurements, counting: Counting) -> list[int]:
 
 def _points(measured: PrunedMeasurements, comparison: PathComparison) -> tuple[OperatingPoint, ...]:
     """Return the path with the delivered model inserted, then the unpruned ensemble."""
-    n_path, unpruned = len(measured.points), measured.unpruned.results
+    n_path, unpruned, budgets = len(measured.points), measured.unpruned.results, _budgets(measured)
     placed = {
-        position: _point(n_path - k, each, measured.unpruned_on_sample, k, comparison)
+        position: _point(n_path - k, each, measured.unpruned_on_sample, k, comparison, budgets[k])
         for k, (position, each) in enumerate(zip(comparison.position, measured.points, strict=True))
     }
-    delivered = _point(None, measured.delivered, unpruned, measured.anchor, comparison)
+    own = budgets[measured.anchor]
+    delivered = _point(None, measured.delivered, unpruned, measured.anchor, comparison, own)
     on_curve = tuple(placed.get(i, delivered) for i in range(n_path + 1))
     return (*on_curve, _point(None, measured.unpruned, unpruned, None, comparison))
 
@@ -103,6 +147,7 @@ def _point(
     unpruned: ModelResults,
     anchor: int | None,
     comparison: PathComparison,
+    budget: str | None = None,
 ) -> OperatingPoint:
     """Return one point.
 
@@ -113,6 +158,7 @@ def _point(
     unpruned : the unpruned ensemble on the rows of `each`
     anchor : see `PathComparison.changes`
     comparison : PathComparison
+    budget : a budget that selects it
     """
     results = each.results
     never, few, many = results.usage.tolist()
@@ -120,6 +166,7 @@ def _point(
         kind=results.kind,
         number=number,
         lam=None if np.isnan(results.lam) else float(results.lam),
+        budget=budget,
         n_rows=len(results.rows),
         n_splits=results.n_splits,
         n_features=results.n_features,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from budgetprune.report.aggregate.common import shared_fields, source_of
 from budgetprune.report.aggregate.outcomes import SourceTable, outcome_fields
+from budgetprune.report.aggregate.recommend import recommend
 from budgetprune.report.aggregate.stages import stage_outcomes
 from budgetprune.report.measure.staged import StagedMeasurements
 from budgetprune.report.measure.stopping import StoppedRows, loss_kind
 from budgetprune.report.options import ReportOptions
+from budgetprune.report.summary.common import Recommendation
 from budgetprune.report.summary.staged import ChainStage, StagedOutcome, StagedPoint, StagedSummary
 from budgetprune.staged import StagedModel
 from budgetprune.workflow import rounded_up
@@ -31,12 +35,38 @@ def summarise_staged(measured: StagedMeasurements, options: ReportOptions) -> St
         n_trees=predictor.forest.n_trees,
         sources=tuple(source_of(costs, s, forest) for s in order.tolist()),
         delivered=list(measured.points).index(model.point),
+        recommendation=_recommendation(measured, is_accuracy=fields["task"] == "classification")
+        if has_scores
+        else None,
         loss_kind=loss_kind(model),
         n_curve_points=len(model.trade_off),
         chains=_chains(measured),
         points=(*points, _point_with_everything(measured, sources)),
         examples=measured.examples,
     )
+
+
+def _recommendation(measured: StagedMeasurements, *, is_accuracy: bool) -> Recommendation:
+    """Return the recommended point of the curve: with error costs, the one with the lowest total."""
+    model, about = measured.model, measured.about
+    assert about is not None
+    curve, shown = model.trade_off, list(measured.points)
+    has_constant = _uses_no_feature(model, 0)
+    k, found = recommend(
+        curve.cost, curve.score, about.n_train, is_accuracy=is_accuracy, has_constant=has_constant
+    )
+    if model.has_error_costs:
+        k = None if model.best == 0 and has_constant else model.best
+        found = replace(
+            found,
+            rule="constant" if k is None else "lowest total",
+            cost=float(curve.cost[model.best]),
+            score=float(curve.score[model.best]),
+        )
+    if k is None:
+        return found
+    # Of a long curve, some points are shown: the next cheaper one stands for the others.
+    return replace(found, point=int(np.searchsorted(shown, k, side="right")) - 1)
 
 
 def _chains(measured: StagedMeasurements) -> tuple[tuple[ChainStage, ...], ...]:
@@ -141,10 +171,15 @@ def _is_constant(model: StagedModel, stopped: StoppedRows) -> bool:
     return not any(stage.forest.n_splits for stage in stages)
 
 
+def _uses_no_feature(model: StagedModel, point: int) -> bool:
+    """Whether a point of the curve is a constant."""
+    there = model.at(point)
+    return not there.trees(there.n_reachable).n_splits
+
+
 def budget_of(model: StagedModel, point: int) -> str | None:
     """Find a budget with which `budgetprune rebudget` chooses a point; None if there is none."""
-    there = model.at(point)
-    if point > model.best or not there.trees(there.n_reachable).n_splits:
+    if point > model.best or _uses_no_feature(model, point):
         return None
     cost = model.cost(point)
     texts = (rounded_up(cost), repr(cost))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.report.aggregate.recommend import recommend
 from budgetprune.report.numbers import short, short_amount
+from budgetprune.report.summary.common import Recommendation
 from budgetprune.report.summary.pruned import Expected, ExpectedPoint
 
 if TYPE_CHECKING:
@@ -37,6 +39,19 @@ class ValidationCurve:
             return None
         full_cost, cost, score = (np.array(about.tradeoff[name]) for name in ("full_cost", "cost", "score"))
         return cls(full_cost, None if about.counting == "full" else cost, score)
+
+    def recommend(self, about: About, *, has_constant: bool) -> tuple[float | None, Recommendation]:
+        """Return the full cost of the recommended point, and the reason; see `recommend`."""
+        cost = self.full_cost if self.cost is None else self.cost
+        is_accuracy = about.task == "classification"
+        k, found = recommend(
+            cost[::-1],
+            self.score[::-1],
+            about.n_validation,
+            is_accuracy=is_accuracy,
+            has_constant=has_constant,
+        )
+        return None if k is None else float(self.full_cost[::-1][k]), found
 
     def at(self, full_cost: float) -> ExpectedPoint:
         """Return the most expensive point within a full cost, else the cheapest point."""

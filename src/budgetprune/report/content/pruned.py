@@ -6,7 +6,9 @@ from dataclasses import asdict
 
 from budgetprune.report.content.common import (
     Content,
+    measures_content,
     outcome_content,
+    recommendation_content,
     rounded,
     sources_content,
     target_content,
@@ -21,6 +23,7 @@ from budgetprune.report.summary.pruned import (
     Summary,
     Tree,
 )
+from budgetprune.report.words import choice
 from budgetprune.report.words import outcomes as outcome_words
 from budgetprune.report.words import pruned as words
 from budgetprune.report.words.notes import pruned_notes
@@ -53,42 +56,51 @@ def pruned_content(summary: Summary) -> Content:
         "expected": None if summary.expected is None else asdict(summary.expected),
         "stories": [_example(summary, example) for example in summary.examples],
         "tree": _tree(summary.tree),
+        **recommendation_content(summary, terms),
         "headline": words.pruned_headline(summary),
         "notes": pruned_notes(summary),
     }
 
 
 def _point(summary: Summary, terms: Terms, point: OperatingPoint) -> Content:
-    name = words.point_name(summary, point)
     return {
         "kind": point.kind,
-        "name": name,
+        "name": words.point_name(summary, point),
         "lam": point.lam,
+        "budget": point.budget,
+        "download": choice.download_link(summary, point),
         "n_splits": point.n_splits,
         "n_features": point.n_features,
-        "full": _outcome(terms, name, point, "full"),
-        "decided": _outcome(terms, name, point, "decided"),
+        "full": _outcome(summary, terms, point, "full"),
+        "decided": _outcome(summary, terms, point, "decided"),
         "usage": rounded(point.usage, 4),
         "tellings": [_prediction(terms, prediction) for prediction in point.predictions],
         "tree": words.tree_left(summary.tree, point),
     }
 
 
-def _outcome(terms: Terms, name: str, point: OperatingPoint, counting: Counting) -> Content:
-    outcome = point.outcome(counting)
-    return outcome_content(outcome) | {
-        "more": _change(outcome.more),
-        "less": _change(outcome.less),
-        "words": {
-            "value": outcome_words.value(terms, name, outcome),
-            "verdict": words.verdict(terms, point, counting),
-            "spread": outcome_words.spread(outcome),
-            "bought": words.acquired(terms, outcome),
-            "wrong": outcome_words.errors(terms, outcome, point.n_rows),
-            "more": words.change(terms, outcome.more, outcome.cost, is_more=True),
-            "less": words.change(terms, outcome.less, outcome.cost, is_more=False),
-        },
-    }
+def _outcome(summary: Summary, terms: Terms, point: OperatingPoint, counting: Counting) -> Content:
+    name, outcome = words.point_name(summary, point), point.outcome(counting)
+    return (
+        outcome_content(outcome)
+        | measures_content(terms, outcome, point.n_rows)
+        | {
+            "more": _change(outcome.more),
+            "less": _change(outcome.less),
+            "words": {
+                "value": outcome_words.value(terms, name, outcome),
+                "verdict": words.verdict(terms, point, counting),
+                "spread": outcome_words.spread(outcome),
+                "bought": words.acquired(terms, outcome),
+                "wrong": outcome_words.errors(terms, outcome, point.n_rows),
+                "more": words.change(terms, outcome.more, outcome.cost, is_more=True),
+                "less": words.change(terms, outcome.less, outcome.cost, is_more=False),
+                "use": choice.use(point),
+                "command": choice.command(summary, point),
+                "refit_command": choice.refit_command(summary, point),
+            },
+        }
+    )
 
 
 def _change(change: Change) -> Content:

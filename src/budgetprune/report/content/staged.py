@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from budgetprune.report.content.common import (
     Content,
+    measures_content,
     optional,
     outcome_content,
+    recommendation_content,
     sources_content,
     target_content,
 )
@@ -20,6 +22,7 @@ from budgetprune.report.summary.staged import (
     StagedSummary,
     StageOutcome,
 )
+from budgetprune.report.words import choice
 from budgetprune.report.words import outcomes as outcome_words
 from budgetprune.report.words import staged as words
 from budgetprune.report.words.notes import staged_notes
@@ -54,6 +57,7 @@ def staged_content(summary: StagedSummary) -> Content:
         "points": [_point(summary, terms, point) for point in summary.points],
         "delivered": summary.delivered,
         "stories": [_example(summary, terms, example) for example in summary.examples],
+        **recommendation_content(summary, terms),
         "headline": words.staged_headline(summary),
         "notes": staged_notes(summary),
     }
@@ -76,11 +80,13 @@ def _point(summary: StagedSummary, terms: Terms, point: StagedPoint) -> Content:
         "chain": point.chain,
         "lam": point.lam,
         "budget": point.budget,
+        "download": choice.download_link(summary, point),
         "expected_cost": optional(point.expected_cost),
         "expected_score": optional(point.expected_score),
         "expected_score_std": optional(point.expected_score_std),
         "n_rows": point.n_rows,
         "decided": outcome_content(point.outcome)
+        | measures_content(terms, point.outcome, point.n_rows)
         | {
             "loss": optional(point.outcome.loss),
             "words": {
@@ -90,8 +96,9 @@ def _point(summary: StagedSummary, terms: Terms, point: StagedPoint) -> Content:
                 "next": words.next_stage(summary, point),
                 "bought": words.staged_acquired(terms, point),
                 "wrong": words.staged_errors(summary, terms, point),
-                "use": words.use(point),
-                "command": words.command(point),
+                "use": choice.use(point),
+                "command": choice.command(summary, point),
+                "refit_command": "",
             },
         },
         "stages": [_stage(summary, stage) for stage in point.stages],

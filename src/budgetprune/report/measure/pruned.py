@@ -19,6 +19,7 @@ from budgetprune.report.measure.examples import (
     choose_examples,
     example_of,
 )
+from budgetprune.report.measure.probabilities import measure_probabilities
 from budgetprune.report.measure.results import Results
 from budgetprune.report.measure.rows import EvaluationRows, draw_sample
 from budgetprune.report.measure.tree import choose_tree, n_splits_at, n_splits_in, show_tree
@@ -116,7 +117,7 @@ def measure_pruned(model: BudgetModel, X: Any, y: Any, options: ReportOptions) -
     """
     path, predictor = check_path(model), model.predictor
     forest, costs = path.forest, predictor.costs
-    rows = EvaluationRows.prepare(forest, X, y)
+    rows = EvaluationRows.prepare(forest, X, y, options.error_costs)
     sample = draw_sample(len(rows), options.max_rows, options.seed)
     is_counted = np.isin(np.arange(forest.n_features), forest.feature)
     k_delivered = delivered_point(predictor.forest.n_splits, path, model.about)
@@ -207,6 +208,7 @@ def evaluate(
     if acquired is None:
         acquired = sources_used(forest, costs, rows.rows)
     simulation = predictor.simulate(rows.rows)
+    probabilities = None if forest.classes is None else predictor.predict_proba(rows.rows)
     n_undecided = float(1 - simulation.decided.mean())
     return ModelResults(
         kind=kind,
@@ -214,8 +216,10 @@ def evaluate(
         n_splits=forest.n_splits,
         n_features=forest.used_features.size,
         rows=rows,
-        full=_results(rows, predictor.predict(rows.rows), acquired, costs, 0.0),
-        decided=_results(rows, simulation.label, simulation.acquired, costs, n_undecided),
+        full=_results(rows, predictor.predict(rows.rows), acquired, costs, 0.0, probabilities),
+        decided=_results(
+            rows, simulation.label, simulation.acquired, costs, n_undecided, simulation.probabilities
+        ),
         usage=usage_shares(forest, rows.rows, is_counted),
     )
 
@@ -251,5 +255,13 @@ def _results(
     acquired: NDArray[np.bool_],
     costs: CostTable,
     undecided: float,
+    probabilities: NDArray[np.float64] | None,
 ) -> Results:
-    return Results(answer, rows.score(answer), costs.total(acquired), acquired.mean(axis=0), undecided)
+    return Results(
+        answer=answer,
+        score=rows.score(answer),
+        cost=costs.total(acquired),
+        share=acquired.mean(axis=0),
+        undecided=undecided,
+        probabilities=measure_probabilities(rows, probabilities),
+    )

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.report.summary.common import ProbabilityMeasures
+
 
 @dataclass(frozen=True, eq=False)
 class Results:
@@ -21,6 +23,8 @@ class Results:
         Share of the rows that acquire each source.
     undecided : float
         Share of the rows undecided at `max_cost`.
+    probabilities : ProbabilityMeasures or None
+        Measures of the class probabilities of all rows.
     """
 
     answer: NDArray[Any]
@@ -28,6 +32,7 @@ class Results:
     cost: NDArray[np.float64]
     share: NDArray[np.float64]
     undecided: float
+    probabilities: ProbabilityMeasures | None = None
 
     @property
     def mean_cost(self) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from budgetprune.costs import is_missing, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.report.measure.error_costs import ErrorPrices
 from budgetprune.report.summary.common import Value
 
 # Maximum number of classes in a readable confusion matrix.
@@ -51,6 +52,11 @@ class MatrixClasses:
             position[-1] = n_named + has_other
         return cls(tuple(str(classes[k]) for k in named), has_other, has_unknown, position)
 
+    @property
+    def named(self) -> list[int]:
+        """Indices of the classes with a row of their own."""
+        return np.flatnonzero(self.position[:-1] < len(self.names)).tolist()
+
     def __len__(self) -> int:
         return len(self.names) + self.has_other + self.has_unknown
 
@@ -71,6 +77,8 @@ class EvaluationRows:
     variance : float
         Variance of all targets; 1 for classification.
     matrix_classes : MatrixClasses, or None for regression
+    prices : ErrorPrices or None
+        Costs of wrong predictions.
     edges : float64 array
         Bin edges of the residuals; empty for classification.
     """
@@ -81,11 +89,12 @@ class EvaluationRows:
     classes: NDArray[Any] | None
     variance: float
     matrix_classes: MatrixClasses | None
+    prices: ErrorPrices | None
     edges: NDArray[np.float64]
 
     @classmethod
-    def prepare(cls, forest: Forest, X: Any, y: Any) -> EvaluationRows:
-        """Validate rows and targets, and prepare them for any pruning of a forest."""
+    def prepare(cls, forest: Forest, X: Any, y: Any, error_costs: Any = None) -> EvaluationRows:
+        """Validate rows, targets and error costs, and prepare them for any pruning of a forest."""
         rows = forest.prepare_rows(X, "the data")
         targets = list(y)
         if len(targets) != len(rows):
@@ -97,15 +106,16 @@ class EvaluationRows:
             )
         given = np.empty(len(targets), dtype=object)
         given[:] = targets
+        prices = None if error_costs is None else ErrorPrices.of(error_costs, forest.classes)
         if forest.classes is not None:
             truth = _class_indices(targets, forest.classes)
             shown = MatrixClasses.choose(truth, forest.classes)
-            return cls(rows, truth, given, forest.classes, 1.0, shown, np.empty(0))
+            return cls(rows, truth, given, forest.classes, 1.0, shown, prices, np.empty(0))
         target = _numbers(targets)
         variance = float(target.var())
         if not variance > 0:
             raise InvalidInputError("the target is the same in all rows of the data, so R² is not defined.")
-        return cls(rows, target, given, None, variance, None, _edges(target - target.mean()))
+        return cls(rows, target, given, None, variance, None, prices, _edges(target - target.mean()))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -146,6 +156,16 @@ class EvaluationRows:
             return np.asarray(self.class_indices(answer) == self.truth, dtype=np.float64)
         score: NDArray[np.float64] = 1 - (answer - self.truth) ** 2 / self.variance
         return score
+
+    def error_cost(self, answer: NDArray[Any]) -> float | None:
+        """Return the average cost of errors on rows with a known label; None if errors have no price."""
+        if self.prices is None:
+            return None
+        if self.classes is None:
+            return float(self.prices.of_answers(self.truth, answer).mean())
+        is_known = self.truth >= 0
+        cost = self.prices.of_answers(self.truth[is_known], self.class_indices(answer)[is_known])
+        return float(cost.mean()) if cost.size else None
 
     def confusion(self, answer: NDArray[Any]) -> tuple[tuple[int, ...], ...] | None:
         """Count rows by true and predicted label; None for regression."""

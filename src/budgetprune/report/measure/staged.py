@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.errors import InvalidInputError
 from budgetprune.report.measure.rows import EvaluationRows, draw_sample
 from budgetprune.report.measure.staged_examples import StagedExampleReader, choose_staged_examples
 from budgetprune.report.measure.stopping import (
@@ -20,7 +21,7 @@ from budgetprune.report.measure.stopping import (
 from budgetprune.report.options import ReportOptions
 from budgetprune.report.summary.staged import StagedExample
 from budgetprune.selection import evenly_spaced
-from budgetprune.staged import StagedEngine, StagedModel, StagedPredictor
+from budgetprune.staged import SquaredErrorObjective, StagedEngine, StagedModel, StagedPredictor
 
 if TYPE_CHECKING:
     from budgetprune.model import About
@@ -73,7 +74,7 @@ def measure_staged(
 ) -> StagedMeasurements:
     """Evaluate the chain in use on all rows, the others on a sample, and stop rows at each point."""
     model = predictor.model
-    rows = EvaluationRows.prepare(model.all_trees(), X, y)
+    rows = EvaluationRows.prepare(model.all_trees(), X, y, _error_costs(model, options))
     sample = draw_sample(len(rows), options.max_rows, options.seed)
     own_chain = int(model.trade_off.chain[model.point])
     own = predict_stages(model, model.chain, rows)
@@ -107,6 +108,20 @@ def measure_staged(
         source_order=order,
         examples=examples,
     )
+
+
+def _error_costs(model: StagedModel, options: ReportOptions) -> Any:
+    """Return the error costs of the model if it has any, else those of the options."""
+    if not model.has_error_costs:
+        return options.error_costs
+    if options.error_costs is not None:
+        raise InvalidInputError(
+            "this model was trained for error costs of its own, which the report uses; leave error_costs out."
+        )
+    if isinstance(model.objective, SquaredErrorObjective):
+        return model.objective.price
+    assert model.answer is not None
+    return model.answer.cost
 
 
 def order_stage_sources(model: StagedModel) -> NDArray[np.intp]:

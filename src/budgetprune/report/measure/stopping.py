@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.report.measure.probabilities import measure_probabilities
 from budgetprune.report.measure.results import Results
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.summary.staged import LossKind
@@ -33,6 +34,7 @@ class StagePredictions:
     uncertainty, score : float64 arrays of shape (n_rows, n_stages)
     loss : float64 array of shape (n_rows, n_stages)
         NaN for labels unknown to the model, whose errors have no cost.
+    probabilities : float32 array of shape (n_rows, n_stages, n_classes), or None for regression
     """
 
     rows: EvaluationRows
@@ -40,11 +42,19 @@ class StagePredictions:
     uncertainty: NDArray[np.float64]
     score: NDArray[np.float64]
     loss: NDArray[np.float64]
+    probabilities: NDArray[np.float32] | None
 
     def subset(self, index: NDArray[np.intp]) -> StagePredictions:
         """Return the predictions for some of the rows."""
-        arrays = (self.answer, self.uncertainty, self.score, self.loss)
-        return StagePredictions(self.rows.subset(index), *[array[index] for array in arrays])
+        probabilities = None if self.probabilities is None else self.probabilities[index]
+        return StagePredictions(
+            rows=self.rows.subset(index),
+            answer=self.answer[index],
+            uncertainty=self.uncertainty[index],
+            score=self.score[index],
+            loss=self.loss[index],
+            probabilities=probabilities,
+        )
 
 
 def loss_kind(model: StagedModel) -> LossKind:
@@ -60,14 +70,18 @@ def predict_stages(model: StagedModel, chain: Chain, rows: EvaluationRows) -> St
     """Evaluate all stages of a chain on all rows."""
     kind, scores = loss_kind(model), None
     columns: list[tuple[NDArray[Any], ...]] = []
+    probabilities: list[NDArray[np.float32]] = []
     for k in range(len(chain)):
         scores = chain.advance(k, rows.rows, scores)
         outputs = chain.outputs(k, rows.rows, scores)
         answer = model.answers(outputs)
         score = rows.score(answer)
         loss = 1 - score if kind == "errors" else _loss(model, outputs, rows)
+        probabilities.append(outputs.astype(np.float32))
         columns.append((answer, model.objective.uncertainty(outputs), score, loss))
-    return StagePredictions(rows, *[np.column_stack(column) for column in zip(*columns, strict=True)])
+    answer, uncertainty, score, loss = map(np.column_stack, zip(*columns, strict=True))
+    stacked = None if rows.classes is None else np.stack(probabilities, axis=1)
+    return StagePredictions(rows, answer, uncertainty, score, loss, stacked)
 
 
 def _loss(model: StagedModel, outputs: NDArray[np.float64], rows: EvaluationRows) -> NDArray[np.float64]:
@@ -164,11 +178,13 @@ def stop_rows(model: StagedModel, rule: StagedStoppingRule, predictions: StagePr
     )
     is_limited = rule.last < rule.price.size - 1
     share = np.bincount(stage, minlength=rule.price.size) / stage.size
+    probabilities = None if predictions.probabilities is None else predictions.probabilities[rows, stage]
     results = Results(
         answer=predictions.answer[rows, stage],
         score=predictions.score[rows, stage],
         cost=rule.paid[stage],
         share=share @ acquired,
         undecided=float(would_continue.mean()) if is_limited else 0.0,
+        probabilities=measure_probabilities(predictions.rows, probabilities),
     )
     return StoppedRows(rule, predictions, stage, results)

@@ -4,6 +4,7 @@ function drawCurve(state) {
   const path = S.points.filter((point) => point.kind === "path");
   const own = S.points[S.delivered];
   const now = S.points[state.point];
+  const best = recommendedPoint;
   const other = state.counting === "full" ? "decided" : "full";
   const counted = state.counting;
   const farthest = Math.max(...costsOf(S.points, "full"), S.budget ?? 0);
@@ -34,6 +35,7 @@ function drawCurve(state) {
     line(counted, { line: { color: colour("red"), width: 2.5 }, marker: { color: colour("red"), size: 5 } }),
     mark(whole, "full", { symbol: "diamond", size: 12, color: colour("ink") }),
     mark(whole, "decided", { symbol: "diamond-open", size: 11, color: colour("ink"), line: { width: 2 } }),
+    ...(best === null ? [] : [mark(best, counted, { symbol: "hexagon", size: 13, color: colour("blue"), line: { color: colour("paper"), width: 1.5 } })]),
     mark(own, counted, { symbol: "star", size: 19, color: colour("red"), line: { color: colour("paper"), width: 1.5 } }),
     {
       ...mark(now, counted, { symbol: "circle-open", size: 26, color: colour("ink"), line: { width: 2 } }),
@@ -74,6 +76,7 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
     labels.avoidMark(...place(whole, counting), 8);
   }
   labels.avoidMark(...place(own, counted), 10);
+  if (recommendedPoint !== null) labels.avoidMark(...place(recommendedPoint, counted), 8);
   labels.avoidMark(...place(now, counted), 15);
   labels.avoidLine([now[counted].cost, now[counted].cost], ends(now[counted]));
   for (const level of [S.guess_score, whole.full.score]) labels.avoidLine(ranges[0], [height(level), height(level)]);
@@ -86,8 +89,9 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
   const name = whole.name.toLowerCase();
   const beyond = own === now ? ends(own[counted]).map((y) => [own[counted].cost, y]) : [];
   const named = [
-    ...labels.place("your model", [place(own, counted), ...beyond], "red-text", { must: true }),
+    ...labels.place(ownName, [place(own, counted), ...beyond], "red-text", { must: true }),
     ...labels.place(name, [place(whole, "full")], "ink", { must: true }),
+    ...(recommendedPoint === null ? [] : labels.place("recommended", [place(recommendedPoint, counted)], "blue-text")),
   ];
   const inFull = labels.place(`${guessed}, at no cost`, alongGuess, "soft");
   named.push(...(inFull.length ? inFull : labels.place(guessed, alongGuess, "soft")));

@@ -4,6 +4,9 @@ const S = JSON.parse(document.getElementById("summary").textContent);
 // Reference point of all comparisons, and its numbers with costs counted in the same way.
 const whole = S.points[S.points.length - 1];
 const comparedIn = (counting) => whole[counting];
+// The recommended point, unless it is the delivered model.
+const recommendedPoint = S.recommended === null || S.recommended === S.delivered ? null : S.points[S.recommended];
+const ownName = S.recommended === S.delivered ? "your model, recommended" : "your model";
 const isAccuracy = S.task === "classification";
 
 const $ = (id) => document.getElementById(id);

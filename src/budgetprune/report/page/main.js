@@ -13,15 +13,19 @@ function draw() {
   $("name").textContent = point.name;
   $("value").textContent = `${withUnit(amount(outcome.cost))} · ${S.score_name} ${score(outcome.score)}`;
   $("back").disabled = state.point === S.delivered;
+  if ($("recommended") !== null) $("recommended").disabled = state.point === S.recommended;
   for (const name of wordsShown) $(`${name}-words`).textContent = tied(words[name]);
   $("curve").setAttribute("aria-label", `${capitalised(S.score_name)} against cost of all points. Shown: ${words.value}. ${words.verdict}`);
   drawFigures(state);
   drawCurve(state);
-  if (isAccuracy) drawMatrix(state);
-  else {
+  if (isAccuracy) {
+    drawMatrix(state);
+    drawProbabilities(state);
+  } else {
     $("residuals").setAttribute("aria-label", `Distribution of prediction minus truth. ${words.wrong}`);
     drawResiduals(state);
   }
+  drawChoice(state);
   drawOwn(state, go);
 }
 
@@ -81,8 +85,11 @@ addEventListener("resize", () => {
   lastWidth = window.innerWidth;
 });
 
-// Position of the delivered model on the rail. The centre of the thumb never reaches the ends.
-$("mark").style.left = `calc(8px + (100% - 16px) * ${S.delivered / (S.points.length - 1)})`;
+// Positions of the delivered and of the recommended model on the rail. The centre of the thumb never reaches the ends.
+const onRail = (point) => `calc(8px + (100% - 16px) * ${point / (S.points.length - 1)})`;
+$("mark").style.left = onRail(S.delivered);
+for (const button of document.querySelectorAll("#recommended, #recommended-go")) button.addEventListener("click", () => go(S.recommended));
+if ($("recommended-mark") !== null) $("recommended-mark").style.left = onRail(S.recommended);
 
 // For printing, charts are redrawn in the light theme and at a fixed width.
 function resizeCharts(sizeOf) {

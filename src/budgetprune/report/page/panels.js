@@ -19,6 +19,11 @@ function drawFigures(state) {
   } else {
     figure("wrong", significant(mine.mean_off), `${name}: ${significant(all.mean_off)}`);
   }
+  if (S.error_costs !== null) {
+    const total = (outcome) => amount(outcome.cost + outcome.error_cost);
+    figure("loss", amount(mine.error_cost), `${name}: ${amount(all.error_cost)}`);
+    figure("total", total(mine), `${name}: ${total(all)}`);
+  }
 }
 
 function drawMatrix(state) {
@@ -34,8 +39,13 @@ function drawMatrix(state) {
       "tr", {},
       element("th", { scope: "row" }, S.classes[i]),
       ...row.map((count, j) => cell(count, total, i === j)),
-      element("td", { class: "share" }, total ? percent(row[i] / total) : "–"),
+      element("td", { class: "share" }, total ? percent(row[i] / total) : "–"), // recall
     );
   });
-  $("matrix").replaceChildren(...rows);
+  const precisions = counts.map((_, j) => {
+    const total = counts.reduce((sum, row) => sum + row[j], 0);
+    return element("td", { class: "share" }, total ? percent(counts[j][j] / total) : "–");
+  });
+  const last = element("tr", {}, element("th", { scope: "row", class: "share" }, "precision"), ...precisions, element("td", { class: "share" }));
+  $("matrix").replaceChildren(...rows, last);
 }

@@ -1,7 +1,7 @@
 // Panels of a pruned model: sources, example rows, effect of a larger budget, feature usage.
 
 const wordsShown = ["verdict", "spread", "bought", "wrong"];
-const onPaper = { curve: ["670px", "340px"], spread: ["670px", "190px"], residuals: ["670px", "190px"], tree: ["670px", ""] };
+const onPaper = { curve: ["670px", "340px"], spread: ["670px", "190px"], residuals: ["670px", "190px"], calibration: ["670px", "230px"], tree: ["670px", ""] };
 
 function drawOwn(state, go) {
   $("spread").setAttribute("aria-label", `Distribution of the cost of a prediction. ${S.points[state.point][state.counting].words.spread}`);

@@ -1,13 +1,11 @@
 // Panels of a staged model: stages, value of the next stage, sources, example rows.
 
-const wordsShown = ["verdict", "stages", "next", "bought", "wrong", "use"];
-const onPaper = { curve: ["670px", "340px"], residuals: ["670px", "190px"] };
+const wordsShown = ["verdict", "stages", "next", "bought", "wrong"];
+const onPaper = { curve: ["670px", "340px"], residuals: ["670px", "190px"], calibration: ["670px", "230px"] };
 const mostNamed = 4;
 
 function drawOwn(state) {
   const point = S.points[state.point];
-  $("command").textContent = point.decided.words.command;
-  if (S.loss_kind === "cost") drawTotal(point.decided);
   drawStages(point);
   drawNext(point);
   drawSources(point);
@@ -16,13 +14,6 @@ function drawOwn(state) {
 // Losses are shares of wrong rows, or amounts.
 const loss = (x) => (S.loss_kind === "errors" ? `${(100 * x).toFixed(1)}\u00a0%` : S.loss_kind === "cost" ? amount(x) : significant(x));
 const perUnit = (x) => significant(S.loss_kind === "errors" ? 100 * x : x).replace("-", "−");
-
-function drawTotal({ cost, loss: errors }) {
-  const name = whole.name.toLowerCase();
-  const total = (outcome) => amount(outcome.cost + outcome.loss);
-  figure("loss", amount(errors), `${name}: ${amount(whole.decided.loss)}`);
-  figure("total", total({ cost, loss: errors }), `${name}: ${total(whole.decided)}`);
-}
 
 function namesOf({ sources }) {
   if (!sources.length) return "nothing bought";

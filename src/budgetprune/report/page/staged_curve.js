@@ -30,6 +30,7 @@ function drawCurve(state) {
       hovertemplate: "%{text}<extra></extra>", line: { shape: "hv", color: colour("red"), width: 2.5 }, marker: { color: colour("red"), size: 5 },
     },
     mark(whole, { symbol: "diamond", size: 12, color: colour("ink") }),
+    ...(recommendedPoint === null ? [] : [mark(recommendedPoint, { symbol: "hexagon", size: 13, color: colour("blue"), line: { color: colour("paper"), width: 1.5 } })]),
     mark(own, { symbol: "star", size: 19, color: colour("red"), line: { color: colour("paper"), width: 1.5 } }),
     {
       ...mark(now, { symbol: "circle-open", size: 26, color: colour("ink"), line: { width: 2 } }),
@@ -74,6 +75,7 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
   labels.avoidSteps(expected.map((p) => [p.expected_cost, height(p.expected_score)]));
   labels.avoidMark(...place(whole), 8);
   labels.avoidMark(...place(own), 10);
+  if (recommendedPoint !== null) labels.avoidMark(...place(recommendedPoint), 8);
   labels.avoidMark(...place(now), 15);
   labels.avoidLine([now.decided.cost, now.decided.cost], ends(now.decided));
   labels.avoidLine(ranges[0], [guess, guess]);
@@ -81,8 +83,9 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
   const beyond = own === now ? ends(own.decided).map((y) => [own.decided.cost, y]) : [];
   const guessed = `always ${isAccuracy ? S.guess : "the average"}: ${score(S.guess_score)}`;
   const named = [
-    ...labels.place("your model", [place(own), ...beyond], "red-text", { must: true }),
+    ...labels.place(ownName, [place(own), ...beyond], "red-text", { must: true }),
   ];
+  if (recommendedPoint !== null) named.push(...labels.place("recommended", [place(recommendedPoint)], "blue-text"));
   const [right, everything] = [ranges[0][1], whole.name.toLowerCase()];
   if (whole.decided.cost <= right) named.push(...labels.place(everything, [place(whole)], "ink", { must: true }));
   else {
@@ -98,7 +101,7 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
     named.push(...labels.place(`budget ${withUnit(trimmed(S.budget))}`, heights, "soft"));
   }
   named.push(...labels.place("all stop at one stage", fixed.slice(1).filter(([x]) => x < right), "grey-text"));
-  if (expected.length) named.push(...labels.place("cross-fitted", expected.map((p) => [p.expected_cost, height(p.expected_score)]), "blue"));
+  if (expected.length) named.push(...labels.place("cross-fitted", expected.map((p) => [p.expected_cost, height(p.expected_score)]), "blue-text"));
   return named;
 }
 

@@ -105,6 +105,72 @@ class OtherSources:
     reference_cost: float
 
 
+@dataclass(frozen=True)
+class ClassMeasures:
+    """Recall and precision of one class.
+
+    Attributes
+    ----------
+    n_rows, n_predicted : int
+        Rows of the class, and rows for which it is predicted.
+    recall, precision : float or None
+        None if there are no such rows.
+    """
+
+    n_rows: int
+    n_predicted: int
+    recall: float | None
+    precision: float | None
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Rows with similar probabilities: their mean, the share of rows with the event, and their number."""
+
+    predicted: float
+    observed: float
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities compared with frequencies.
+
+    Attributes
+    ----------
+    label : str or None
+        The class whose probability it is: the second of two. None: the most probable class of each row.
+    bins : tuple of CalibrationBin
+        Non-empty bins of equal width.
+    error : float
+        Expected calibration error: average distance of the two, weighted by rows.
+    """
+
+    label: str | None
+    bins: tuple[CalibrationBin, ...]
+    error: float
+
+
+@dataclass(frozen=True)
+class ProbabilityMeasures:
+    """Quality of class probabilities on the rows with a label known to the model.
+
+    Attributes
+    ----------
+    n_rows : int
+    auc : float or None
+        Area under the ROC curve; with more than two classes, the average over the classes of the rows, each
+        against the rest. None if all rows have the same class.
+    log_loss : float
+    calibration : Calibration
+    """
+
+    n_rows: int
+    auc: float | None
+    log_loss: float
+    calibration: Calibration
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """Costs and errors of one model on the test rows, with one way to count costs.
@@ -133,6 +199,12 @@ class Outcome:
         Classification: rows with a wrong label.
     mean_error : float or None
         Regression: mean absolute error.
+    error_cost : float or None
+        Average cost of errors; None if errors have no price.
+    by_class : tuple of ClassMeasures, or None
+        Classification: of the classes that have a row in the confusion matrix.
+    probabilities : ProbabilityMeasures or None
+        None for regression.
     confusion : tuple of tuples of int, or None
         Classification: rows by true label (outer) and predicted label.
     residuals : tuple of int, or None
@@ -162,6 +234,9 @@ class Outcome:
     gained_error: float
     n_wrong: int | None
     mean_error: float | None
+    error_cost: float | None
+    by_class: tuple[ClassMeasures, ...] | None
+    probabilities: ProbabilityMeasures | None
     confusion: tuple[tuple[int, ...], ...] | None
     residuals: tuple[int, ...] | None
     undecided: float
@@ -182,6 +257,8 @@ class Origin:
     created : str
         Date, or empty.
     versions : mapping from package names to versions
+    model : str
+        Kind of model: "staged", "random-forest" and the like, or the class name of an existing model.
     """
 
     n_train: int
@@ -189,6 +266,37 @@ class Origin:
     choices: str
     created: str
     versions: dict[str, str]
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Point that the cross-fitted curve recommends.
+
+    Attributes
+    ----------
+    rule : {"knee", "one standard error", "lowest total", "constant"}
+        The knee of the curve; the cheapest point whose score is within one standard error of the best; the
+        lowest total of costs and cost of errors; or none, because a constant is within one standard error.
+    point : int or None
+        Index among the points; None for the rule "constant".
+    cost, score : float
+        Cross-fitted cost and score of that point.
+    cheapest_cost, cheapest_score, best_cost, best_score : float
+        Those of the cheapest point, and of the point with the best score.
+    standard_error : float
+        Standard error of the best score.
+    """
+
+    rule: Literal["knee", "one standard error", "lowest total", "constant"]
+    point: int | None
+    cost: float
+    score: float
+    cheapest_cost: float
+    cheapest_score: float
+    best_cost: float
+    best_score: float
+    standard_error: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,12 +328,19 @@ class SummaryBase:
         Labels that have a row in the confusion matrices.
     has_other_classes, has_unknown_classes : bool
         Whether the matrices have another row for rare labels, and one for labels unknown to the model.
+    error_costs : tuple of tuples of float, or None
+        Cost of errors by true label (outer) and predicted label, for `classes`; for regression, the only
+        entry is that of a unit of squared error. None if errors have no price.
     residual_edges : tuple of float or None
     guess : Value
         Best constant prediction: the most frequent label, or the mean target.
     guess_score : float
     delivered : int
         Index of the delivered model among the points.
+    recommendation : Recommendation or None
+        None if there is no cross-fitted curve with the score of the report.
+    model_name, download : str
+        See `ReportOptions`.
     origin : Origin or None
     version : str
         Version of budgetprune that measured.
@@ -248,9 +363,13 @@ class SummaryBase:
     classes: tuple[str, ...] | None
     has_other_classes: bool
     has_unknown_classes: bool
+    error_costs: tuple[tuple[float, ...], ...] | None
     residual_edges: tuple[float, ...] | None
     guess: Value
     guess_score: float
     delivered: int
+    recommendation: Recommendation | None
+    model_name: str
+    download: str
     origin: Origin | None
     version: str

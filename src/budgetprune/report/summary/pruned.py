@@ -157,6 +157,8 @@ class OperatingPoint:
         Number among the points of the path, from cheap to expensive, from 1; None for other kinds.
     lam : float or None
         None for the unpruned ensemble.
+    budget : str or None
+        A budget that selects this point; None if there is none.
     n_rows : int
         Number of rows it was evaluated on.
     n_splits, n_features : int
@@ -177,6 +179,7 @@ class OperatingPoint:
     kind: Kind
     number: int | None
     lam: float | None
+    budget: str | None
     n_rows: int
     n_splits: int
     n_features: int

@@ -183,22 +183,6 @@ def staged_errors(summary: StagedSummary, terms: Terms, point: StagedPoint) -> s
     return text
 
 
-def use(point: StagedPoint) -> str:
-    """Describe how to select a point."""
-    if point.kind == "everything":
-        return "No budget selects this point: it is the reference of the comparison."
-    if point.budget is None:
-        return "No budget selects this point: another one is better and cheaper, or this one uses no feature."
-    if point.kind == "delivered":
-        return "This is your model. Move the slider to see other points. This command selects one again:"
-    return "Your model file also contains this point. This command selects it, without training:"
-
-
-def command(point: StagedPoint) -> str:
-    """Return the command that selects a point; empty if there is none."""
-    return "" if point.budget is None else f"budgetprune rebudget MODEL --budget {point.budget} --out OTHER"
-
-
 # --- Stages -------------------------------------------------------------------------------------------------
 
 
