@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
-from budgetprune import BudgetPredictor, Decision, FeatureCosts
+from budgetprune import BudgetPredictor, Decision, FeatureCosts, Forest
 from budgetprune.predictor.rules import ORDERS
 
 from ..solvers.strategies import examples
@@ -268,6 +269,25 @@ def test_step_without_a_source(clinic):
     assert decision.reason == "unavailable"
     assert decision.acquired == ("TT4",)
     assert not decision.decided
+
+
+def test_known_values_below_a_test_of_an_unavailable_source_count():
+    """All roots test x0, which is not available; x1 decides on both sides."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 2)).astype(float)
+    y = (2 * X[:, 0] + X[:, 1] >= 2) ^ (rng.random(400) < 0.1)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    predictor = BudgetPredictor(Forest.from_model(tree))
+    assert tree.tree_.feature[0] == 0
+    found = [predictor.step({"x1": value}, unavailable=["x0"]) for value in (0.0, 1.0)]
+    assert [decision.reason for decision in found] == ["unavailable"] * 2
+    share = (X[:, 0] == 0).sum() + 1  # smoothed, as `expected_values` does
+    for decision, value in zip(found, (0.0, 1.0), strict=True):
+        low, high = (tree.predict_proba([[x0, value]])[0] for x0 in (0.0, 1.0))
+        np.testing.assert_allclose(decision.probabilities, low + (high - low) * (402 - share) / 402)
+        assert np.all(decision.lower <= decision.probabilities)
+        assert np.all(decision.probabilities <= decision.upper)
+    assert found[0].probabilities[1] != found[1].probabilities[1]
 
 
 def test_sources_without_a_price_are_remembered_if_named():

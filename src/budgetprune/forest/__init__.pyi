@@ -11,6 +11,7 @@ from .adapters.sklearn.common import (
     join_trees as join_trees,
 )
 from .categories import encode_table as encode_table
+from .expected_scores import expected_values as expected_values
 from .forest import Forest as Forest
 from .kernels import Trees as Trees
 from .labels import label_cut as label_cut

@@ -16,7 +16,9 @@ class Decision:
     Attributes
     ----------
     label : a label, or a number for regression
-        The final label if `decided`; else the best guess, from the current nodes of the trees.
+        The final label if `decided`; else the best guess, from the current nodes of the trees. If sources are
+        unavailable and no other is useful, both sides of each test of an unknown value are averaged with
+        their training weights, so that all known values count.
     probabilities : float64 array of shape (n_classes,), or None for regression
         Exactly those of the plain forest if ``reason == "complete"``; else a guess between the bounds.
     lower, upper : float64 arrays of shape (n_classes,), or (1,) for regression

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import ROUNDING, CostTable
-from budgetprune.forest import Forest
+from budgetprune.forest import Forest, expected_values
 from budgetprune.predictor import kernels
 from budgetprune.predictor.bounds import ProbabilityBounds, StepResult
 from budgetprune.predictor.choice_kernels import Needs
@@ -119,6 +119,10 @@ class Engine(SourceIndex):
     ) -> Decision:
         """Build a `Decision` from the result of `run`; `order` lists the paid sources."""
         forest, names = self.forest, self.source_names
+        if result.why == kernels.UNAVAILABLE:
+            # Trees may stand at a test whose value never comes; known values below it count as well.
+            (scores,), _ = expected_values(forest, np.asarray(row)[np.newaxis], result.known)
+            result = result._replace(scores=scores)
         now, low, high = self.probability_bounds(row, result)
         if forest.classes is not None and result.label != kernels.NO_LABEL:
             answer = forest.classes[result.label]

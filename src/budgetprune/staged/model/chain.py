@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.forest import Forest, sum_values
-from budgetprune.staged.model.expected_scores import expected_values
+from budgetprune.forest import Forest, expected_values, sum_values
 from budgetprune.staged.model.links import Link, log_shares, probabilities
 from budgetprune.staged.model.objective import Objective, Outputs
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from budgetprune import Forest
-from budgetprune.staged.model import expected_scores
-from budgetprune.staged.model.expected_scores import expected_values
+from budgetprune.forest import expected_scores
+from budgetprune.forest.expected_scores import expected_values
 from budgetprune.utils.threads import kernel_threads
 
-from ...predictor.forests import KINDS, random_forest
-from ...predictor.oracles import child
+from ..predictor.forests import KINDS, random_forest
+from ..predictor.oracles import child
 
 pytestmark = pytest.mark.uncompiled
 
