@@ -22,8 +22,6 @@ BAR = 3.0
 def measure(name: str, rows: Rows) -> Section:
     """Time both libraries with the same settings: entropy, all features at each node, unit costs."""
     X, y = rows
-    with stage("compiling"):
-        BudgetRF(2, impurity="entropy", rule="expected", random_state=0).fit(X[:200], y[:200])
     ours = BudgetRF(
         N_TREES, impurity="entropy", rule="expected", max_features=None, n_jobs=N_JOBS, random_state=0
     )

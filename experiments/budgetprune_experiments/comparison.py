@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -97,15 +97,7 @@ class Comparison(Experiment):
         return float("inf") if options.paper else self.seconds
 
     def _run(self, name: str, seed: int, options: Options) -> list[Record]:
-        if not options.quick and not self.__dict__.get("_is_warm"):
-            self._warm_up(options)
         return evaluate_method(self.methods[name], self._task(seed, options))
-
-    def _warm_up(self, options: Options) -> None:
-        """Compile the kernels of every method on tiny data, so that tuning time excludes it."""
-        for name in self.method_names:
-            self._run(name, 0, replace(options, quick=True, paper=False))
-        self.__dict__["_is_warm"] = True
 
     def _task(self, seed: int, options: Options) -> Task:
         """Task of a seed, cached until the next seed, so that its methods share results."""

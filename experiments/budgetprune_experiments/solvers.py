@@ -97,7 +97,6 @@ class Solvers(OnMiniboone):
 
     def _run(self, seed: int, size: Size, too_slow: list[Size], options: Options) -> list[Record]:
         limit = self.settings(options)["lp_seconds"]
-        _warm_up()
         problem = make_problem(seed, size, options)
         path = problem.path()
         lam = float(path.lam[int(np.argmin(np.abs(path.cost - path.unpruned.cost / 2)))])
@@ -167,13 +166,6 @@ def make_problem(seed: int, size: Size, options: Options) -> PruningProblem:
     )
     model.fit(split.train.X, split.train.y)
     return PruningProblem(Forest.from_model(model), split.val.X)
-
-
-def _warm_up() -> None:
-    """Compile all kernels on a tiny problem, so that no solver waits for the compiler."""
-    problem = make_problem(0, Size(2, 60), Options(quick=True))
-    for solver in (PRIMAL_DUAL, PARAMETRIC, PATH):
-        try_solver(solver, problem, 0.01, np.inf)
 
 
 def _of(records: Sequence[Record], solver: str, **fixed: int) -> list[Record]:

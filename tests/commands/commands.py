@@ -96,7 +96,7 @@ def patients(n_rows: int = 500, seed: int = 0) -> pd.DataFrame:
 HINT_COSTS = "feature,cost\nhint,1\nexam,1.2\n"
 
 
-def hints(n_rows: int = 1200) -> pd.DataFrame:
+def hints(n_rows: int = 700) -> pd.DataFrame:
     """A cheap column that says little, and an expensive one that says nearly all."""
     rng = np.random.default_rng(0)
     ill = rng.random(n_rows) < 0.5

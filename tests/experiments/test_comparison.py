@@ -8,8 +8,6 @@ from budgetprune.plotting.plots import new_figure
 from budgetprune_experiments.experiment import Options
 from budgetprune_experiments.figure1a import Figure1a
 from budgetprune_experiments.methods import UNPRUNED
-from budgetprune_experiments.split import Split
-from budgetprune_experiments.task import Method
 
 
 def test_panels_that_share_an_axis_hide_no_method():
@@ -23,27 +21,3 @@ def test_panels_that_share_an_axis_hide_no_method():
     for axes in figure.axes:
         low, high = axes.get_ylim()
         assert low < 1 < 5 < high
-
-
-def test_kernels_are_compiled_on_tiny_data_before_any_method_tunes(monkeypatch):
-    seen = []
-
-    def curve(task):
-        seen.append(len(task.split.train))
-        yield from ()
-
-    class Small(Figure1a):
-        name = "small"
-        methods = {name: Method(name, curve) for name in ("one", "other")}  # noqa: RUF012
-        method_names = tuple(methods)
-
-    experiment = Small()
-    quick = Options(quick=True, out=Path())
-    tiny, other = experiment.split(0, quick), experiment.split(1, quick)
-    full = Split(0, other.train_and_val, other.val, other.test)
-    monkeypatch.setattr(Small, "split", lambda self, seed, options: tiny if options.quick else full)
-    for part in experiment.parts(Options(repeats=2, out=Path())):
-        part.run()
-    n_tiny, n_full = len(tiny.train), len(full.train)
-    assert n_tiny != n_full
-    assert seen == [n_tiny] * 2 + [n_full] * 4

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from matplotlib.figure import Figure
 
 from budgetprune import cli
 from budgetprune.errors import InvalidInputError
@@ -33,6 +34,7 @@ def test_every_experiment_in_small(tmp_path, name, monkeypatch):
     for table in outcome.tables:
         assert table.rows
         assert {len(row) for row in table.rows} == {len(table.columns)}
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *words, **settings: None)  # drawn once is enough
     again = reproduce(experiment, options)
     assert again.tables == outcome.tables
 

@@ -22,7 +22,6 @@ def test_what_is_larger_than_too_slow_is_not_tried(monkeypatch):
         }
 
     monkeypatch.setattr("budgetprune_experiments.solvers.try_solver", slow)
-    monkeypatch.setattr("budgetprune_experiments.solvers._warm_up", lambda: None)
     experiment, too_slow = Solvers(), []
     for size in (Size(2, 60), Size(2, 90), Size(3, 120), Size(3, 60)):
         records = experiment._run(0, size, too_slow, options)

@@ -62,7 +62,7 @@ def objective(small, ridge):
 @pytest.mark.parametrize("ridge", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_finds_what_another_optimiser_finds(seed, ridge):
-    small = small_forest(seed)
+    small = small_forest(seed, n_trees=2)
     at = objective(small, ridge)
     shape = small.leaves.value.shape
     oracle = scipy_minimise(

@@ -34,8 +34,9 @@ def test_same_model_as_the_command(flowers, tmp_path):
         cli.main([*map(str, words), "--budget", "1.5", "--out", str(tmp_path / "m"), "--quiet"])
     assert end.value.code == 0
     expected = (tmp_path / "m").read_bytes()
+    options = PruneOptions(trust=True)  # the command has tried the file
     for model, table in ((forest, rows), (folder / "forest.skops", folder / "rows.csv")):
-        prune_model(model, table, "target", budget=1.5).save(tmp_path / "m")
+        prune_model(model, table, "target", budget=1.5, options=options).save(tmp_path / "m")
         assert (tmp_path / "m").read_bytes() == expected
 
 
