@@ -217,3 +217,25 @@ def test_examples_of_the_docstring():
     result = doctest.testmod(budgetprune.workflow.fit)
     assert result.attempted > 5
     assert result.failed == 0
+
+
+@pytest.mark.parametrize("decided", [False, True])
+def test_small_budgets_if_the_most_informative_column_is_expensive(decided):
+    """Trees that may begin with that column all do; below its price, cheaper columns must serve."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 4))
+    risk = 1.6 * X[:, 0] + X[:, 1] + 0.7 * X[:, 2] + 0.5 * rng.normal(size=len(X))
+    table = pd.DataFrame(X, columns=["scan", "test", "age", "noise"]).assign(ill=(risk > 1.2).astype(int))
+    costs = {"scan": 20.0, "test": 2.0, "age": 1.0, "noise": 0.5}
+    options = FitOptions(n_trees=10, counting="decided" if decided else "full")
+    found = [
+        fit_table(table, "ill", costs, budget=budget, model="random-forest", options=options)
+        for budget in (2.5, 3.5, 8.0)
+    ]
+    for model in found:
+        assert model.predictor.forest.n_splits > 0
+        compared = model.about.compared
+        chosen = compared.chosen.decided_cost if decided else compared.chosen.cost
+        assert chosen <= model.about.budget * 1.000001
+        assert compared.whole.n_features == 4  # the comparison is with the forest on all columns
+    assert found[-1].about.compared.chosen.score > (table["ill"] == 0).mean() + 0.02

@@ -222,6 +222,11 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             other._store(builder.build(budget=budget, lam=None))
         return other
 
+    def _useful_cost(self) -> float:
+        """Cost of the cheapest point of the path that acquires something which is not free."""
+        refit = self.choices_.refit_spec
+        return FinalModelBuilder(self.path_, self.tradeoff_, refit, self._sample, self._counting).useful_cost
+
     def _store(self, final: FinalModel) -> None:
         self.lambda_, self.cost_ = final.pruning.lam, final.cost
         self._pruned = final.pruned

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetprune.forest.expected_kernels import add_expected
 from budgetprune.forest.forest import Forest
 from budgetprune.forest.kernels import Trees
 from budgetprune.forest.packed import tree_arrays
-from budgetprune.forest.expected_kernels import add_expected
 from budgetprune.utils.threads import in_threads
 
 # Rows per thread and kernel call, which takes milliseconds.

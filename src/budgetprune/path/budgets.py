@@ -39,8 +39,8 @@ def warn_that_budget_buys_nothing(amount: float, needed: float, pruning: Pruning
     warnings.warn(
         f"a budget of {amount:.6g} buys nothing: the first pruning that is worth its cost has an "
         f"average cost of {needed:.6g}. This one costs {pruning.cost:.6g} and keeps "
-        f"{pruning.n_splits} split(s). Another error estimate, or trees that may split on any "
-        "feature (max_features=None), often have cheaper ones.",
+        f"{pruning.n_splits} split(s). An ensemble that is trained without the features "
+        "that cost more than the budget usually has cheaper ones; so may another error estimate.",
         BudgetWarning,
         stacklevel=stacklevel,
     )

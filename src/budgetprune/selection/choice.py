@@ -90,17 +90,20 @@ class Trials:
         return float(np.mean(scores))
 
 
-def choose_measure(trials: Trials, candidates: Candidates, budgets: Sequence[float]) -> Measure:
-    """Choose the measure of node errors by its mean score at several budgets, with a default refit."""
+def rank_measures(trials: Trials, candidates: Candidates, budgets: Sequence[float]) -> list[Measure]:
+    """Order measures of node errors by their mean scores at several budgets, with a default refit.
+
+    The best measure is first. Measures that were not tried are left out.
+    """
     if len(candidates.measures) == 1:
-        return candidates.measures[0]
+        return list(candidates.measures)
     refit = candidates.default_refit
     scores = {each: trials.score(each, refit, budgets) for each in candidates.measures}
     best = max(scores, key=scores.__getitem__)
     middle = budgets[len(budgets) // 2]
     if any(fold.cost_within(best, middle) < SPENDS_ENOUGH * middle for fold in trials.folds):
         scores |= {each: trials.score(each, refit, budgets) for each in candidates.fallback_measures}
-    return max(scores, key=scores.__getitem__)
+    return sorted(scores, key=scores.__getitem__, reverse=True)
 
 
 def choose_refit(trials: Trials, candidates: Candidates, measure: Measure, budget: float) -> RefitSpec:

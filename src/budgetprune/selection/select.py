@@ -10,11 +10,11 @@ import numpy as np
 from tqdm import tqdm
 
 from budgetprune.errors import BudgetWarning
-from budgetprune.path import PruningPath
+from budgetprune.path import PruningPath, check_budget, first_within
 from budgetprune.problem import sources_used
 from budgetprune.refit import Sample
-from budgetprune.selection.candidates import Candidates, Measure
-from budgetprune.selection.choice import Choices, Trials, choose_measure, choose_refit
+from budgetprune.selection.candidates import Candidates, Measure, RefitSpec
+from budgetprune.selection.choice import Choices, Trials, choose_refit, rank_measures
 from budgetprune.selection.context import FitContext
 from budgetprune.selection.decided_counting import DecidedCounting
 from budgetprune.selection.decided_fold import DecidedFold
@@ -47,6 +47,22 @@ class SelectedPruning:
     counting: DecidedCounting | None
 
 
+@dataclass(frozen=True, eq=False)
+class _MeasureChoice:
+    """A measure of node errors, its refit, its path on all of V, and the trade-off of that path."""
+
+    measure: Measure
+    refit: RefitSpec
+    path: PruningPath
+    tradeoff: TradeOff
+
+    def suits(self, budget: float) -> bool:
+        """Whether the path has a point within a budget that buys something and does not lower the score."""
+        curve = self.tradeoff
+        k = first_within(curve.cost, check_budget(budget))
+        return bool(curve.cost[k] > curve.cost[-1] and not curve.score[k] < curve.score[-1])
+
+
 def select_pruning(context: FitContext, random: np.random.RandomState) -> SelectedPruning:
     """Choose settings inside V, compute the path on all of V, and refit the chosen point on T and V."""
     options = context.options
@@ -62,16 +78,30 @@ def select_pruning(context: FitContext, random: np.random.RandomState) -> Select
     with tqdm(total=candidates.n_trials, desc="choosing", disable=not options.verbose) as bar:
         trials = Trials(folds, bar.update)
         budgets = _trial_budgets(context)
-        measure = choose_measure(trials, candidates, budgets)
-        refit = candidates.refits[0][0]
-        if candidates.n_refits + len(candidates.slacks) > 1:
-            budget = budgets[len(budgets) // 2]
-            if options.lam is not None:
-                budget = _cost_at(options.lam, context.path(measure), counting, options.fixed_slack)
-            refit = choose_refit(trials, candidates, measure, budget)
-    choices = Choices.of(measure, refit, trials)
-    path = _final_path(context, measure)
-    tradeoff = trade_off(path, folds, measure, refit, counting, options.verbose)
+        ranked = rank_measures(trials, candidates, budgets)
+
+        def choose_for(measure: Measure) -> _MeasureChoice:
+            refit = candidates.refits[0][0]
+            if candidates.n_refits + len(candidates.slacks) > 1:
+                budget = budgets[len(budgets) // 2]
+                if options.lam is not None:
+                    budget = _cost_at(options.lam, context.path(measure), counting, options.fixed_slack)
+                refit = choose_refit(trials, candidates, measure, budget)
+            path = _final_path(context, measure)
+            return _MeasureChoice(
+                measure, refit, path, trade_off(path, folds, measure, refit, counting, options.verbose)
+            )
+
+        chosen = choose_for(ranked[0])
+        if options.budget is not None and len(candidates.measures) > 1 and not chosen.suits(options.budget):
+            # The path of another measure may have a useful point within the budget.
+            for measure in dict.fromkeys([*ranked[1:], *candidates.fallback_measures]):
+                other = choose_for(measure)
+                if other.suits(options.budget):
+                    chosen = other
+                    break
+    path, tradeoff, refit = chosen.path, chosen.tradeoff, chosen.refit
+    choices = Choices.of(chosen.measure, refit, trials)
     builder = FinalModelBuilder(path, tradeoff, refit, context.refit_sample, counting)
     final = builder.build(budget=options.budget, lam=options.lam)
     return SelectedPruning(path, tradeoff, choices, final, context.refit_sample, counting)

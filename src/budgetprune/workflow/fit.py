@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from budgetprune.costs import ROUNDING
+from budgetprune.forest import Forest
 from budgetprune.model import BudgetModel
 from budgetprune.selection import LabelledRows
 from budgetprune.workflow import ensembles
@@ -11,7 +16,7 @@ from budgetprune.workflow.column_costs import with_keys
 from budgetprune.workflow.error_costs import resolve_error_costs
 from budgetprune.workflow.observer import Observer, SilentObserver
 from budgetprune.workflow.options import FitOptions, ModelKind, check_arguments, check_fit_options
-from budgetprune.workflow.pruned import Schema, TrainedEnsemble, build_model, prune_ensemble
+from budgetprune.workflow.pruned import Schema, TrainedEnsemble, best_pruned, build_model
 from budgetprune.workflow.staged import StagedTraining, fit_staged
 from budgetprune.workflow.tables import split_table
 from budgetprune.workflow.training_data import HeldOutData, TrainingData, read_test_data, read_training_data
@@ -49,7 +54,8 @@ def fit_table(
         Largest average cost of a prediction. Without it, the best model is taken at any cost.
     model : {"staged", "random-forest", "extra-trees", "lightgbm"}
         A staged model acquires columns by stage, stops each row when more are not worth their price, and
-        serves every budget. The others are ensembles, pruned to one budget.
+        serves every budget. The others are ensembles, pruned to one budget; columns that cost more than the
+        budget are left out if the model is better without them.
     test : path, or DataFrame of pandas or polars, optional
         Held-out test set for the comparison in the model's metadata.
     options : FitOptions, optional
@@ -87,16 +93,32 @@ def fit_table(
         return fit_staged(StagedTraining(data, held_out, budget, error_costs, options), observer)
     options.check_counting(is_classifier=data.is_classifier)
     held_out = None if test is None else read_test_data(test, data, options, observer)
-    ensemble = _train_ensemble(model, data, held_out, options, observer)
-    with observer.stage(f"pruning, with {len(ensemble.validation):,} validation rows", bars=True):
-        pruned = prune_ensemble(ensemble, budget, options, verbose=observer.has_bars)
-    return build_model(pruned, ensemble, observer)
+    trained = _train_ensembles(model, data, held_out, budget, options, observer)
+    rows = f"{len(trained[0].validation):,} validation rows"
+    with observer.stage(f"pruning, with {rows}", bars=True):
+        pruned, ensemble = best_pruned(trained, budget, options, verbose=observer.has_bars)
+    if ensemble is trained[0]:
+        return build_model(pruned, ensemble, observer)
+    observer.note(
+        f"a forest without the columns that cost more than the budget of {budget:g} is better within it; "
+        "it was pruned."
+    )
+    return build_model(pruned, ensemble, observer, Forest.from_model(trained[0].model))
 
 
-def _train_ensemble(
-    kind: str, data: TrainingData, test: HeldOutData | None, options: FitOptions, observer: Observer
-) -> TrainedEnsemble:
-    """Hold out validation rows, and train an ensemble on the others."""
+def _train_ensembles(
+    kind: str,
+    data: TrainingData,
+    test: HeldOutData | None,
+    budget: float | None,
+    options: FitOptions,
+    observer: Observer,
+) -> list[TrainedEnsemble]:
+    """Hold out validation rows, and train an ensemble on the others.
+
+    If some columns cost more than the budget, a second ensemble is trained without them. When an informative
+    column is that expensive, most trees begin with it, and a small budget buys nothing of them.
+    """
     spec = ensembles.EnsembleSpec(
         kind,
         n_trees=options.n_trees,
@@ -109,20 +131,32 @@ def _train_ensemble(
         rows = split_table(
             data.columns, data.target, share=share, seed=options.random_state, dtype=spec.dtype
         )
-    with observer.stage(f"growing {spec.n_estimators} trees ({kind}) on {len(rows.train):,} rows"):
-        model = ensembles.train_ensemble(
-            spec, rows.train, is_classifier=data.is_classifier, categorical=rows.categories.columns
-        )
     names, categories = data.columns.names, rows.categories
     encoded = None if test is None else LabelledRows(categories.encode(test.frame, spec.dtype), test.y)
-    return TrainedEnsemble(
-        model=model,
-        kind=kind,
-        is_classifier=data.is_classifier,
-        train=rows.train,
-        validation=rows.validation,
-        test=encoded,
-        costs=with_keys(data.costs, names, range(len(names))),
-        schema=Schema(names, categories.labels if categories.has_any else None, rows.classes),
-        target=data.target.name,
-    )
+    alone = data.costs.resolve(len(names), names).price_alone
+    is_within = np.ones(len(names), dtype=np.bool_) if budget is None else alone <= budget * ROUNDING
+    trained: list[TrainedEnsemble] = []
+    for is_used in (np.ones(len(names), dtype=np.bool_), is_within):
+        if trained and (is_used.all() or not is_used.any()):
+            break
+        which = f", {np.count_nonzero(is_used)} columns within the budget" if trained else ""
+        with observer.stage(f"growing {spec.n_estimators} trees ({kind}) on {len(rows.train):,} rows{which}"):
+            # No tree splits on a constant column.
+            train = replace(rows.train, X=np.where(is_used, rows.train.X, spec.dtype(0)))
+            model = ensembles.train_ensemble(
+                spec, train, is_classifier=data.is_classifier, categorical=categories.columns
+            )
+        trained.append(
+            TrainedEnsemble(
+                model=model,
+                kind=kind,
+                is_classifier=data.is_classifier,
+                train=train,
+                validation=rows.validation,
+                test=encoded,
+                costs=with_keys(data.costs, names, range(len(names))),
+                schema=Schema(names, categories.labels if categories.has_any else None, rows.classes),
+                target=data.target.name,
+            )
+        )
+    return trained

@@ -18,7 +18,7 @@ from budgetprune.workflow.column_costs import column_costs, with_keys
 from budgetprune.workflow.library_files import load_library_file
 from budgetprune.workflow.observer import Observer, SilentObserver
 from budgetprune.workflow.options import PruneOptions, check_arguments
-from budgetprune.workflow.pruned import Schema, TrainedEnsemble, build_model, prune_ensemble
+from budgetprune.workflow.pruned import Schema, TrainedEnsemble, best_pruned, build_model
 from budgetprune.workflow.tables import (
     Table,
     argument,
@@ -112,7 +112,7 @@ def prune_model(
         target=name,
     )
     with observer.stage(f"pruning {forest.n_trees} trees, with {len(validation):,} rows", bars=True):
-        pruned = prune_ensemble(ensemble, budget, options, verbose=observer.has_bars)
+        pruned, _ = best_pruned([ensemble], budget, options, verbose=observer.has_bars)
     return build_model(pruned, ensemble, observer)
 
 

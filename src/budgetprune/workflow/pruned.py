@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,7 @@ class TrainedEnsemble:
 def prune_ensemble(
     ensemble: TrainedEnsemble, budget: float | None, options: CommonOptions, *, verbose: bool = False
 ) -> PrunedEstimator:
-    """Prune an ensemble for a budget; raise if the budget is too small for any useful model.
+    """Prune an ensemble for a budget; the result may acquire nothing if the budget is too small.
 
     Parameters
     ----------
@@ -121,40 +122,76 @@ def prune_ensemble(
             estimator.fit(validation.X, validation.y)
         else:
             estimator.fit(train.X, train.y, X_val=validation.X, y_val=validation.y)
-    _refuse_useless(estimator)
     return estimator
 
 
-def _refuse_useless(estimator: PrunedEstimator) -> None:
+def best_pruned(
+    ensembles: Sequence[TrainedEnsemble],
+    budget: float | None,
+    options: CommonOptions,
+    *,
+    verbose: bool = False,
+) -> tuple[PrunedEstimator, TrainedEnsemble]:
+    """Prune ensembles for a budget; return the result with the best cross-fitted score, and its ensemble.
+
+    Raise if the budget is too small for a useful model of any of them.
+    """
+    pruned = [prune_ensemble(each, budget, options, verbose=verbose) for each in ensembles]
+    useful = [k for k, each in enumerate(pruned) if not _is_useless(each)]
+    if not useful:
+        _refuse(pruned)
+
+    def score(k: int) -> float:
+        found = _cross_fitted_score(pruned[k])
+        return -np.inf if found is None else found
+
+    best = max(useful, key=score)
+    return pruned[best], ensembles[best]
+
+
+def _is_useless(estimator: PrunedEstimator) -> bool:
+    """Whether a model acquires nothing that is not free, although some column is useful."""
     path, budget = estimator.path_, estimator.budget
-    useful = path.cheapest_useful
-    is_free = bool(path.n_splits[-1])  # the last point keeps free features, which may be useful
+    useful, is_free = path.cheapest_useful, bool(path.n_splits[-1])
     if useful is None:
-        if not is_free:
-            raise InvalidInputError(
-                "no column helps to predict the target: on these rows, no split is worth any cost. More rows "
-                "may help."
-            )
-        return
-    if budget is None or estimator.lambda_ < path.lam[useful + 1] or is_free:
-        return
-    needed = float(
-        np.interp(path.cost[useful], estimator.tradeoff_.full_cost[::-1], estimator.tradeoff_.cost[::-1])
-    )
+        return not is_free
+    if budget is None or is_free:  # the last point keeps free features, which may be useful
+        return False
+    is_certain = estimator.counting == "decided" and estimator.cost_ <= 0
+    return bool(estimator.lambda_ >= path.lam[useful + 1]) or is_certain
+
+
+def _refuse(pruned: Sequence[PrunedEstimator]) -> NoReturn:
+    """Raise, and name the cheapest useful cost of models that are all useless."""
+    known = [each for each in pruned if each.path_.cheapest_useful is not None]
+    needed = {each._useful_cost(): each for each in known}
+    needed.pop(0.0, None)
+    if not needed:
+        raise InvalidInputError(
+            "no column helps to predict the target: on these rows, no split is worth any cost. More rows "
+            "may help."
+        )
+    least = min(needed)
+    cheapest = needed[least]
     raise InvalidInputError(
-        f"a budget of {budget:g} buys nothing: the cheapest useful model costs {rounded_up(needed)} per "
-        f"prediction ({estimator.counting} cost, on average), and the most expensive one "
-        f"{rounded_up(path.cost[0])}; give at least the former, or prune an ensemble that was trained "
-        "without the most expensive columns."
+        f"a budget of {cheapest.budget:g} buys nothing: the cheapest useful model costs "
+        f"{rounded_up(least)} per prediction ({cheapest.counting} cost, on average), and the most expensive "
+        f"one {rounded_up(cheapest.path_.cost[0])}; give at least the former, or prune an ensemble that was "
+        "trained without the most expensive columns."
     )
 
 
-def build_model(estimator: PrunedEstimator, ensemble: TrainedEnsemble, observer: Observer) -> BudgetModel:
-    """Return the pruned ensemble with its path, its metadata and a comparison with the full ensemble."""
+def build_model(
+    estimator: PrunedEstimator, ensemble: TrainedEnsemble, observer: Observer, whole: Forest | None = None
+) -> BudgetModel:
+    """Return the pruned ensemble with its path, its metadata and a comparison with the full ensemble.
+
+    `whole` is the full ensemble, if it is not the one that was pruned.
+    """
     if (note := _unused_budget_note(estimator)) is not None:
         observer.note(note)
     with observer.stage("comparing with the full forest"):
-        compared = _compare(estimator, ensemble.validation, ensemble.test)
+        compared = _compare(estimator, ensemble.validation, ensemble.test, whole or estimator.path_.forest)
     chosen, schema = estimator.predictor(), ensemble.schema
     predictor = BudgetPredictor(
         schema.apply(chosen.forest), chosen.costs, slack=chosen.slack, tolerance=chosen.tolerance
@@ -191,7 +228,9 @@ def _unused_budget_note(estimator: PrunedEstimator) -> str | None:
 # --- Comparison with the full ensemble ----------------------------------------------------------------------
 
 
-def _compare(estimator: PrunedEstimator, validation: LabelledRows, test: LabelledRows | None) -> Compared:
+def _compare(
+    estimator: PrunedEstimator, validation: LabelledRows, test: LabelledRows | None, forest: Forest
+) -> Compared:
     """Compare the chosen model with the full ensemble, on test rows if there are any.
 
     Without test rows, the score of the chosen model is cross-fitted: its leaves were refitted on the
@@ -199,7 +238,7 @@ def _compare(estimator: PrunedEstimator, validation: LabelledRows, test: Labelle
     """
     rows = validation if test is None else test
     chosen = estimator.predictor()
-    whole = BudgetPredictor(estimator.path_.forest, chosen.costs)
+    whole = BudgetPredictor(forest, chosen.costs)
     score = _cross_fitted_score(estimator) if test is None else _score(chosen, rows)
     return Compared(
         rows="validation" if test is None else "test",
