@@ -48,7 +48,8 @@ test-checked: $(VENV)/installed-test $(CHECKED)/built ## run all tests with kern
 test-browser: export BUDGETPRUNE_BROWSER_TESTS = required
 test-browser: $(VENV)/installed-test ## test the report page in a real Chromium
 	$(BIN)/python -m tests.report.browser
-	$(BIN)/python -m pytest tests/report/test_browser.py
+	$(BIN)/python -m pytest tests/report/test_browser.py tests/report/test_staged_browser.py \
+		tests/report/test_compare_browser.py tests/report/test_accessibility.py
 
 # Damaged and hostile inputs, CASES for each fuzzer, which takes minutes: the tests try a few of each.
 CASES ?= 20000

@@ -13,6 +13,7 @@ import pytest
 
 from budgetprune import BudgetPredictor, cli
 from budgetprune.report import to_json
+from budgetprune.workflow import rebudget_model
 
 from ..report.models import case, summary_of
 
@@ -135,6 +136,52 @@ def test_error_costs_and_downloads(monkeypatch, capfd, files):
     (_, kept), (sold, _) = own["full"]["confusion"]
     assert own["full"]["error_cost"] == pytest.approx((3 * kept + 2 * sold) / told["n_rows"], rel=1e-4)
     assert own["download"] == f"/v1/model?budget={own['budget']}"
+
+
+def test_another_model(monkeypatch, capfd, files, tmp_path):
+    found = case("categories")
+    rebudget_model(found.model, 5.0).save(tmp_path / "other.budgetprune")
+    words = [files / "categories.budgetprune", "--data", files / "categories.csv"]
+    words += ["--compare", tmp_path / "other.budgetprune"]
+    status, out, err = run(monkeypatch, capfd, *words, "--json", "--quiet")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert told["rival"]["name"] == "other.budgetprune"
+    status, out, err = run(monkeypatch, capfd, *words, "--out", tmp_path / "page.html")
+    assert status == 0, err
+    assert told["rival"]["full"]["words"]["verdict"] in out
+    for text in told["rival"]["full"]["facts"][:3]:
+        assert text in out
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "other.budgetprune" in page
+    wrong = [*words[:3], "--compare", files / "diabetes.budgetprune", "--json", "--quiet"]
+    status, _, err = run(monkeypatch, capfd, *wrong)
+    assert status == 2
+    assert "predicts 'progression', not 'verdict'; compare models for the same target" in err
+    status, _, err = run(monkeypatch, capfd, *wrong, "--target", "verdict")
+    assert status == 2
+    assert re.search(r"--compare .*diabetes.budgetprune: .*categories.csv lacks 'age'", err)
+
+
+@pytest.mark.parametrize("name", ["categories", "staged"])
+def test_the_terminal_has_the_summary_of_the_page(monkeypatch, capfd, files, tmp_path, name):
+    """The same measures, recommendation, recall and precision as in the JSON output."""
+    words = [files / f"{name}.budgetprune", "--data", files / f"{name}.csv"]
+    told = json.loads(run(monkeypatch, capfd, *words, "--json", "--quiet")[1])
+    status, out, err = run(monkeypatch, capfd, *words, "--out", tmp_path / "page.html")
+    assert status == 0, err
+    assert told["headline"] in out
+    assert told["recommendation"] in out
+    own = told["points"][told["delivered"]]
+    outcome = own.get(told["counting"]) or own["decided"]
+    table = [line.split() for line in out.splitlines()]
+    for fact in outcome["facts"]:
+        assert any(fact.split()[0] in line for line in table), fact
+    for label, measures in zip(told["named_classes"], outcome["by_class"], strict=True):
+        line = next(line for line in table if line[:1] == [label] and len(line) == 4)
+        assert line[1] == str(measures["n_rows"])
+        for text, share in zip(line[2:], (measures["recall"], measures["precision"]), strict=True):
+            assert text == ("–" if share is None else f"{share:.1%}")
 
 
 def test_other_wishes(monkeypatch, capfd, files):

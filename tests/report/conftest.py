@@ -7,11 +7,11 @@ import os
 
 import pytest
 
-from budgetprune.report import summarise, to_json, write_page
+from budgetprune.report import OtherModel, summarise, to_json, write_page
 
 from .browser import find_browser
 from .look import DESKTOP, PATIENCE, Look
-from .models import HOSTILE, case
+from .models import COMPARED, HOSTILE, OTHER, case, other_model
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,8 @@ def open_page(browser, tmp_path_factory):
         stored = folder / f"{name}.json"
         if not stored.exists():
             found, unit = case(name), HOSTILE if "hostile" in name else "EUR"
-            summary = summarise(found.model, found.X, found.y, unit=unit)
+            other = OtherModel(other_model(name).model, found.X, OTHER) if name in COMPARED else None
+            summary = summarise(found.model, found.X, found.y, unit=unit, other=other)
             write_page(summary, folder / f"{name}.html")
             stored.write_text(json.dumps(to_json(summary)), encoding="utf-8")
         return json.loads(stored.read_text(encoding="utf-8"))

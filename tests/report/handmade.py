@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from budgetprune.report.summary.common import CostHistogram, OtherSources, Reference, SourceLine, SourceShare
+from budgetprune.report.summary.outcome import CostHistogram, OtherSources, Reference, SourceLine, SourceShare
 from budgetprune.report.summary.pruned import Change, OperatingPoint, PrunedOutcome
 from budgetprune.report.words.terms import Terms
 

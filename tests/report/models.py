@@ -18,6 +18,7 @@ from budgetprune.model import About, BudgetModel
 from budgetprune.refit import refit
 from budgetprune.report import StagedSummary, Summary, summarise
 from budgetprune.report.summary.pruned import OperatingPoint
+from budgetprune.workflow import rebudget_model
 
 from .staged_cases import STAGED_CASES
 from .staged_cases import hostile as staged_hostile
@@ -39,12 +40,23 @@ class Case:
         return self.model.predictor
 
 
+# Cases whose pages compare them with another model, and its name.
+COMPARED, OTHER = ("biopsy", "two classes"), "other.budgetprune"
+
 PRUNED_NAMES = ("cancer", "wine", "diabetes", "boosted")
 
 
 @cache
 def case(name: str) -> Case:
     return CASES[name]()
+
+
+@cache
+def other_model(name: str) -> Case:
+    """A model to compare a case with: its own at another budget."""
+    found = case(name)
+    budget = None if found.model.path is None else found.model.path.cost[1]
+    return replace(found, model=rebudget_model(found.model, budget))
 
 
 @cache

@@ -19,6 +19,7 @@ from budgetprune.errors import InvalidInputError
 if TYPE_CHECKING:
     from budgetprune.forest import Forest
     from budgetprune.model import BudgetModel
+    from budgetprune.report import OtherModel
 
 PAGE = Path("report.html")
 
@@ -57,6 +58,16 @@ class ReportArguments:
             "baseline are always measured on all rows.",
         ),
     ] = 5000
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="MODEL",
+            show_default=False,
+            help="Another model for the same target, to compare with on the same rows.",
+        ),
+    ] = None
     error_cost: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,9 +110,10 @@ def report(arguments: ReportArguments) -> None:
     out, data = arguments.out, arguments.data
     console = Console(quiet=arguments.quiet, as_json=arguments.as_json, out=out)
     page = PAGE if out is None and not arguments.as_json else out
-    check_out(page, arguments.model, data)
+    check_out(page, arguments.model, data, arguments.compare)
     with needs_extra("cli", "pandas", "pyarrow"):
         from budgetprune.workflow import read_table_for
+    from budgetprune.commands.report_tables import summary_tables
     from budgetprune.model import BudgetModel
     from budgetprune.report import (
         ReportOptions,
@@ -124,6 +136,7 @@ def report(arguments: ReportArguments) -> None:
         target = _target(arguments.target, model, data)
         table = read_table_for(forest, data, target, max_columns=arguments.max_columns)
         X, y = _rows_and_labels(forest, table, target)
+        other = _other(arguments, target)
     with console.stage(f"measuring all points of the {points} on {pluralize(len(y), 'row')}", bars=True):
         report_options = ReportOptions(
             title=arguments.title,
@@ -136,12 +149,38 @@ def report(arguments: ReportArguments) -> None:
             download=arguments.download,
         )
         progress = _bar if console.has_bars else None
-        summary = summarise(model, X, y, report_options, progress=progress)
+        summary = summarise(model, X, y, report_options, other=other, progress=progress)
     if page is not None:
         with console.stage(f"writing {page}"):
             write_page(summary, page)
-        console.show(headline(summary), f"Written: {page}")
-    console.result(to_json(summary))
+    content = to_json(summary)
+    console.show(headline(summary), *summary_tables(content))
+    if page is not None:
+        console.show(f"Written: {page}")
+    console.result(content)
+
+
+def _other(arguments: ReportArguments, target: str) -> OtherModel | None:
+    """Read the model to compare with, and its columns of the same rows; None if there is none."""
+    if arguments.compare is None:
+        return None
+    from budgetprune.model import BudgetModel
+    from budgetprune.report import OtherModel, forest_of
+    from budgetprune.workflow import read_table_for, rows_for
+
+    model = BudgetModel.load(arguments.compare)
+    if arguments.target is None and model.about is not None and model.about.target != target:
+        raise InvalidInputError(
+            f"{arguments.compare} predicts {model.about.target!r}, not {target!r}; compare models for the "
+            "same target, or say which column holds it: --target COLUMN."
+        )
+    try:
+        forest = forest_of(model)
+        table = read_table_for(forest, arguments.data, target, max_columns=arguments.max_columns)
+        rows = rows_for(forest, table, target=target)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"--compare {arguments.compare}: {error}") from error
+    return OtherModel(model, rows, arguments.compare.name)
 
 
 def _error_costs(values: list[str] | None, forest: Forest) -> Any:

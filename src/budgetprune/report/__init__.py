@@ -6,7 +6,7 @@ need no model.
 """
 
 from budgetprune.report.content import headline, to_json
-from budgetprune.report.entry import forest_of, summarise
+from budgetprune.report.entry import OtherModel, forest_of, summarise
 from budgetprune.report.measure import check_path
 from budgetprune.report.numbers import pluralize
 from budgetprune.report.options import ReportOptions
@@ -14,6 +14,7 @@ from budgetprune.report.render import render, write_page
 from budgetprune.report.summary import StagedSummary, Summary
 
 __all__ = [
+    "OtherModel",
     "ReportOptions",
     "StagedSummary",
     "Summary",

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from budgetprune.forest import Forest
-from budgetprune.report.aggregate import summarise_pruned, summarise_staged
-from budgetprune.report.measure import check_path, measure_pruned, measure_staged
-from budgetprune.report.options import ReportOptions
+from budgetprune.report.aggregate import summarise_pruned, summarise_rival, summarise_staged
+from budgetprune.report.measure import (
+    PrunedMeasurements,
+    StagedMeasurements,
+    check_path,
+    measure_pruned,
+    measure_staged,
+)
+from budgetprune.report.options import ReportOptions, no_progress
 from budgetprune.report.summary import StagedSummary, Summary
 from budgetprune.staged import StagedPredictor
 
@@ -17,8 +23,31 @@ if TYPE_CHECKING:
     from budgetprune.model import BudgetModel
 
 
+@dataclass(frozen=True, eq=False)
+class OtherModel:
+    """A model to compare with, on the same rows.
+
+    Attributes
+    ----------
+    model : BudgetModel
+    X : rows in the form that this model takes
+        The same rows, in the same order.
+    name : str
+    """
+
+    model: BudgetModel
+    X: Any
+    name: str
+
+
 def summarise(
-    model: BudgetModel, X: Any, y: Any, options: ReportOptions | None = None, **settings: Any
+    model: BudgetModel,
+    X: Any,
+    y: Any,
+    options: ReportOptions | None = None,
+    *,
+    other: OtherModel | None = None,
+    **settings: Any,
 ) -> Summary | StagedSummary:
     """Evaluate a model and the alternatives on its path or curve on held-out rows.
 
@@ -30,6 +59,8 @@ def summarise(
     y : labels or targets of the rows
         For a label unknown to the model, every answer counts as wrong.
     options : ReportOptions, optional
+    other : OtherModel, optional
+        Another model to compare with.
     **settings
         Fields of `ReportOptions`, instead of those in `options`. `n_stories` is the deprecated name of
         `n_examples`.
@@ -39,10 +70,23 @@ def summarise(
     summary : Summary, or StagedSummary for a staged model
     """
     options = _with_settings(options or ReportOptions(), settings)
+    measured = _measure(model, X, y, options)
+    rival = None
+    if other is not None:
+        # Its errors get the prices of the first model.
+        quiet = replace(options, n_examples=0, progress=no_progress, error_costs=None)
+        rival = summarise_rival(measured, _measure(other.model, other.X, y, quiet), other.name)
+    if isinstance(measured, StagedMeasurements):
+        return summarise_staged(measured, options, rival)
+    return summarise_pruned(measured, options, rival)
+
+
+def _measure(
+    model: BudgetModel, X: Any, y: Any, options: ReportOptions
+) -> PrunedMeasurements | StagedMeasurements:
     if isinstance(model.predictor, StagedPredictor):
-        measured = measure_staged(model.predictor, model.about, X, y, options)
-        return summarise_staged(measured, options)
-    return summarise_pruned(measure_pruned(model, X, y, options), options)
+        return measure_staged(model.predictor, model.about, X, y, options)
+    return measure_pruned(model, X, y, options)
 
 
 def forest_of(model: BudgetModel) -> Forest:

@@ -24,7 +24,15 @@ class _Page(NamedTuple):
     styles: tuple[str, ...]
 
 
-_SHARED_SCRIPTS = ("elements.js", "labels.js", "charts.js", "panels.js", "probabilities.js", "choice.js")
+_SHARED_SCRIPTS = (
+    "elements.js",
+    "labels.js",
+    "charts.js",
+    "panels.js",
+    "probabilities.js",
+    "choice.js",
+    "compare.js",
+)
 _PRUNED = _Page(
     "report.html.jinja",
     (*_SHARED_SCRIPTS, "curve.js", "pruned.js", "tree.js", "main.js"),

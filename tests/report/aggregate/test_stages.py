@@ -48,6 +48,11 @@ def test_where_rows_stop(name):
             assert outcome.stops == pytest.approx(is_here.mean(), abs=1e-4)
             assert outcome.reached == pytest.approx(np.mean(stage >= k), abs=1e-4)
             assert outcome.score_all == pytest.approx(score_of(case(name), answer, slice(None)), abs=1e-4)
+            if found.staged.classes is None:
+                assert outcome.stops_by_class is None
+            else:
+                shares = [is_here[found.y == label].mean() for label in found.staged.classes]
+                assert outcome.stops_by_class == pytest.approx(shares)
             if is_here.any():
                 assert outcome.score_stops == pytest.approx(score_of(case(name), answer, is_here), abs=1e-4)
             else:

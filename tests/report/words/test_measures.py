@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from budgetprune.report.summary.common import Calibration, ProbabilityMeasures
+from budgetprune.report.summary.outcome import Calibration, ProbabilityMeasures
 from budgetprune.report.words.measures import error_prices, fact_names, facts, probabilities
 
 from ..handmade import REGRESSION, TERMS, outcome

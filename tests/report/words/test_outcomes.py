@@ -25,6 +25,8 @@ def test_comparison_with_the_reference():
     assert "1.0 point better" in compared(outcome(gained=0.01))
     assert "as good as the whole forest" in compared(outcome(gained=0.0))
     assert "as much as the whole forest" in compared(outcome(cost=7.0))
+    assert "100 % more than the whole forest (7.00)" in compared(outcome(cost=14.0))
+    assert "13.0 times as much as the whole forest (7.00)" in compared(outcome(cost=91.0))
     assert "reaches an R² of 0.800. That is 0.100 of R² worse" in compared(terms=REGRESSION)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from budgetprune.report.summary.common import SourceShare
+from budgetprune.report.summary.outcome import SourceShare
 from budgetprune.report.summary.pruned import Change, ExpectedPoint, Prediction
 from budgetprune.report.words import pruned_headline
 from budgetprune.report.words.pruned import acquired, change, ending, refit_note, verdict

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from budgetprune.report.summary.common import FeatureValues
 from budgetprune.report.summary.staged import ExampleStep, StageOutcome
+from budgetprune.report.summary.values import FeatureValues
 from budgetprune.report.words.staged import stage_rule, step_reason
 
 from ..models import summary_of
@@ -49,7 +49,7 @@ def test_close_numbers_get_more_digits(summary):
 
 def test_rules_of_stages(summary):
     def rule(kind, threshold=None):
-        return stage_rule(summary, StageOutcome(1.0, 0.0, None, 0.5, None, None, kind, threshold, None))
+        return stage_rule(summary, StageOutcome(1.0, 0.0, None, 0.5, None, None, None, kind, threshold, None))
 
     assert rule("threshold", 0.1) == "above 10.0 %"
     assert [rule(kind) for kind in ("continue", "limit", "last", "stop")] == [

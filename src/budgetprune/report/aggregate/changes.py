@@ -12,7 +12,7 @@ from budgetprune.report.aggregate.outcomes import MOST_NAMED, SourceTable
 from budgetprune.report.measure.pruned import ModelResults
 from budgetprune.report.measure.results import Results, difference
 from budgetprune.report.numbers import SMALL_SHARE, short, short_amount
-from budgetprune.report.summary.common import SourceShare
+from budgetprune.report.summary.outcome import SourceShare
 from budgetprune.report.summary.pruned import Change, Counting, ExpectedPoint
 
 # Relative change of the budget.

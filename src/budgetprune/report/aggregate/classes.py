@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_fscore_support
 
 from budgetprune.report.measure.rows import EvaluationRows
-from budgetprune.report.summary.common import ClassMeasures
+from budgetprune.report.summary.outcome import ClassMeasures
 
 
 def class_measures(rows: EvaluationRows, answer: NDArray[Any]) -> tuple[ClassMeasures, ...] | None:

@@ -13,14 +13,8 @@ from budgetprune.report.measure.results import Results, difference, standard_err
 from budgetprune.report.measure.rows import EvaluationRows
 from budgetprune.report.measure.values import plain_value
 from budgetprune.report.numbers import nice
-from budgetprune.report.summary.common import (
-    CostHistogram,
-    OtherSources,
-    Reference,
-    SourceLine,
-    SourceShare,
-    Value,
-)
+from budgetprune.report.summary.outcome import CostHistogram, OtherSources, Reference, SourceLine, SourceShare
+from budgetprune.report.summary.values import Value
 
 N_BARS = 20
 # Finest resolution of prices.

@@ -22,10 +22,13 @@ from budgetprune.report.summary.pruned import (
     PrunedOutcome,
     Summary,
 )
+from budgetprune.report.summary.rival import Rival
 from budgetprune.workflow import point_within, rounded_up
 
 
-def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Summary:
+def summarise_pruned(
+    measured: PrunedMeasurements, options: ReportOptions, rival: Rival | None = None
+) -> Summary:
     """Aggregate the measurements of a pruned model and its path."""
     predictor, about = measured.model.predictor, measured.model.about
     forest, costs = measured.path.forest, predictor.costs
@@ -42,6 +45,7 @@ def summarise_pruned(measured: PrunedMeasurements, options: ReportOptions) -> Su
     )
     return Summary(
         **fields,
+        rival=rival,
         max_cost=predictor.max_cost,
         n_sample_rows=len(measured.unpruned_on_sample.rows),
         n_trees=forest.n_trees,

@@ -14,12 +14,15 @@ from budgetprune.report.measure.staged import StagedMeasurements
 from budgetprune.report.measure.stopping import StoppedRows, loss_kind
 from budgetprune.report.options import ReportOptions
 from budgetprune.report.summary.common import Recommendation
+from budgetprune.report.summary.rival import Rival
 from budgetprune.report.summary.staged import ChainStage, StagedOutcome, StagedPoint, StagedSummary
 from budgetprune.staged import StagedModel
 from budgetprune.workflow import rounded_up
 
 
-def summarise_staged(measured: StagedMeasurements, options: ReportOptions) -> StagedSummary:
+def summarise_staged(
+    measured: StagedMeasurements, options: ReportOptions, rival: Rival | None = None
+) -> StagedSummary:
     """Aggregate the measurements of a staged model at all its budgets."""
     model, predictor, about = measured.model, measured.predictor, measured.about
     forest, costs = model.all_trees(), model.costs
@@ -30,6 +33,7 @@ def summarise_staged(measured: StagedMeasurements, options: ReportOptions) -> St
     points = [_curve_point(measured, point, sources, has_scores=has_scores) for point in measured.points]
     return StagedSummary(
         **fields,
+        rival=rival,
         max_cost=predictor.max_cost,
         n_sample_rows=measured.n_sample_rows,
         n_trees=predictor.forest.n_trees,

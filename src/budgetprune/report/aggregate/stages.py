@@ -35,6 +35,7 @@ def stage_outcomes(
                 stops=float(is_here.mean()),
                 score_stops=float(score[is_here, k].mean()) if is_here.any() else None,
                 score_all=float(score[:, k].mean()),
+                stops_by_class=_stops_by_class(stopped, k),
                 expected_reached=None if reached is None else float(reached[k]),
                 expected_stops=None if stops is None else float(stops[k]),
                 rule=kind,
@@ -43,6 +44,15 @@ def stage_outcomes(
             )
         )
     return tuple(found)
+
+
+def _stops_by_class(stopped: StoppedRows, k: int) -> tuple[float | None, ...] | None:
+    """Return the share of the rows of each class that stop at a stage."""
+    rows = stopped.predictions.rows
+    if rows.matrix_classes is None:
+        return None
+    is_class = [rows.truth == c for c in rows.matrix_classes.named]
+    return tuple(float(np.mean(stopped.stage[each] == k)) if each.any() else None for each in is_class)
 
 
 def stage_rule(rule: StagedStoppingRule, k: int) -> StageRule:

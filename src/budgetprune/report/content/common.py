@@ -7,13 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from budgetprune.report.numbers import short, short_amount
-from budgetprune.report.summary.common import (
-    ClassMeasures,
-    CostHistogram,
-    Outcome,
-    ProbabilityMeasures,
-    SummaryBase,
-)
+from budgetprune.report.summary.common import SummaryBase
+from budgetprune.report.summary.outcome import ClassMeasures, CostHistogram, Outcome, ProbabilityMeasures
 from budgetprune.report.summary.pruned import Summary
 from budgetprune.report.summary.staged import StagedSummary
 from budgetprune.report.words.choice import recommendation
@@ -75,6 +70,7 @@ def target_content(summary: SummaryBase) -> Content:
     """Return the classes or the bins of residuals, and the best constant prediction."""
     return {
         "classes": matrix_names(summary),
+        "named_classes": summary.classes,
         "residual_edges": None if summary.residual_edges is None else rounded(summary.residual_edges),
         "error_costs": summary.error_costs,
         "error_prices": error_prices(summary),

@@ -13,6 +13,7 @@ from budgetprune.report.content.common import (
     sources_content,
     target_content,
 )
+from budgetprune.report.content.rival import rival_content
 from budgetprune.report.numbers import short, short_amount
 from budgetprune.report.summary.pruned import (
     Change,
@@ -57,6 +58,7 @@ def pruned_content(summary: Summary) -> Content:
         "stories": [_example(summary, example) for example in summary.examples],
         "tree": _tree(summary.tree),
         **recommendation_content(summary, terms),
+        "rival": rival_content(summary, terms),
         "headline": words.pruned_headline(summary),
         "notes": pruned_notes(summary),
     }

@@ -11,6 +11,7 @@ from budgetprune.report.content.common import (
     sources_content,
     target_content,
 )
+from budgetprune.report.content.rival import rival_content
 from budgetprune.report.numbers import short, short_amount
 from budgetprune.report.summary.staged import (
     ChainStage,
@@ -58,6 +59,7 @@ def staged_content(summary: StagedSummary) -> Content:
         "delivered": summary.delivered,
         "stories": [_example(summary, terms, example) for example in summary.examples],
         **recommendation_content(summary, terms),
+        "rival": rival_content(summary, terms),
         "headline": words.staged_headline(summary),
         "notes": staged_notes(summary),
     }
@@ -111,6 +113,9 @@ def _stage(summary: StagedSummary, stage: StageOutcome) -> Content:
         "stops": short(stage.stops),
         "score_stops": optional(stage.score_stops),
         "score_all": short(stage.score_all),
+        "stops_by_class": None
+        if stage.stops_by_class is None
+        else [optional(share) for share in stage.stops_by_class],
         "expected_reached": optional(stage.expected_reached),
         "expected_stops": optional(stage.expected_stops),
         "goes_on": {"continue": "all", "threshold": "some"}.get(stage.rule, "none"),

@@ -21,8 +21,8 @@ from budgetprune.report.measure.values import (
     named_values,
     plain_value,
 )
-from budgetprune.report.summary.common import FeatureValue
 from budgetprune.report.summary.pruned import ExampleKind, ExampleRow, KnownValues, Prediction
+from budgetprune.report.summary.values import FeatureValue
 
 # Maximum number of steps shown.
 MOST_STEPS = 12

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import log_loss, roc_auc_score
 
 from budgetprune.report.measure.rows import EvaluationRows
-from budgetprune.report.summary.common import Calibration, CalibrationBin, ProbabilityMeasures
+from budgetprune.report.summary.outcome import Calibration, CalibrationBin, ProbabilityMeasures
 
 N_BINS = 10
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.report.summary.common import ProbabilityMeasures
+from budgetprune.report.summary.outcome import ProbabilityMeasures
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from budgetprune.costs import is_missing, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.report.measure.error_costs import ErrorPrices
-from budgetprune.report.summary.common import Value
+from budgetprune.report.summary.values import Value
 
 # Maximum number of classes in a readable confusion matrix.
 MOST_CLASSES = 10

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.report.summary.common import FeatureValue, FeatureValues, Value
+from budgetprune.report.summary.values import FeatureValue, FeatureValues, Value
 
 # Maximum number of values per step shown.
 MOST_VALUES = 3

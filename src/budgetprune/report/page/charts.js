@@ -32,6 +32,28 @@ function curveLayout(ranges, shapes, annotations) {
   });
 }
 
+// Curve and point of the model to compare with; nothing if there is none.
+function rivalTraces(counting) {
+  if (S.rival === null) return [];
+  const outcome = S.rival[counting] ?? S.rival.decided;
+  const text = literal(`${S.rival.name}: cost ${withUnit(amount(outcome.cost))}, ${S.score_name} ${score(outcome.score)}`);
+  return [
+    {
+      type: "scatter", mode: "lines", x: outcome.curve.cost, y: outcome.curve.score.map(height), hoverinfo: "skip",
+      line: { shape: "hv", color: colour("violet"), width: 1.5, dash: "dash" },
+    },
+    {
+      type: "scatter", mode: "markers", x: [outcome.cost], y: [height(outcome.score)], text: [text], hovertemplate: "%{text}<extra></extra>",
+      marker: { symbol: "square", size: 13, color: colour("violet"), line: { color: colour("paper"), width: 1.5 } },
+    },
+  ];
+}
+
+const rivalPlace = (counting) => {
+  const outcome = S.rival[counting] ?? S.rival.decided;
+  return [outcome.cost, height(outcome.score)];
+};
+
 function label(text, x, y, more = {}) {
   const { color = colour("ink"), ...rest } = more;
   return {

@@ -7,10 +7,11 @@ function drawCurve(state) {
   const best = recommendedPoint;
   const other = state.counting === "full" ? "decided" : "full";
   const counted = state.counting;
-  const farthest = Math.max(...costsOf(S.points, "full"), S.budget ?? 0);
+  const farthest = Math.max(...costsOf(S.points, "full"), S.budget ?? 0, S.rival === null ? 0 : rivalPlace(counted)[0]);
   const expectedCost = S.expected?.[counted === "full" ? "full_cost" : "cost"] ?? [];
   const expectedScore = expectedCost.length ? S.expected.score.map(height) : [];
-  const scores = [...S.points.flatMap((point) => ends(point[counted])), ...expectedScore, height(S.guess_score)];
+  const rivalScores = S.rival === null ? [] : rivalTraces(counted).flatMap(({ y }) => y);
+  const scores = [...rivalScores, ...S.points.flatMap((point) => ends(point[counted])), ...expectedScore, height(S.guess_score)];
   const [lowest, highest] = [Math.min(...scores), Math.max(...scores)];
   const room = Math.max(highest - lowest, 1e-6);
   const [bottom, top] = ends(now[counted]);
@@ -35,6 +36,7 @@ function drawCurve(state) {
     line(counted, { line: { color: colour("red"), width: 2.5 }, marker: { color: colour("red"), size: 5 } }),
     mark(whole, "full", { symbol: "diamond", size: 12, color: colour("ink") }),
     mark(whole, "decided", { symbol: "diamond-open", size: 11, color: colour("ink"), line: { width: 2 } }),
+    ...rivalTraces(counted),
     ...(best === null ? [] : [mark(best, counted, { symbol: "hexagon", size: 13, color: colour("blue"), line: { color: colour("paper"), width: 1.5 } })]),
     mark(own, counted, { symbol: "star", size: 19, color: colour("red"), line: { color: colour("paper"), width: 1.5 } }),
     {
@@ -78,6 +80,7 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
   labels.avoidMark(...place(own, counted), 10);
   if (recommendedPoint !== null) labels.avoidMark(...place(recommendedPoint, counted), 8);
   labels.avoidMark(...place(now, counted), 15);
+  if (S.rival !== null) labels.avoidMark(...rivalPlace(counted), 8);
   labels.avoidLine([now[counted].cost, now[counted].cost], ends(now[counted]));
   for (const level of [S.guess_score, whole.full.score]) labels.avoidLine(ranges[0], [height(level), height(level)]);
   if (isBudgetShown) labels.avoidLine([S.budget, S.budget], ranges[1]);
@@ -92,6 +95,7 @@ function nameCurve(ranges, path, own, now, counted, expectedCost) {
     ...labels.place(ownName, [place(own, counted), ...beyond], "red-text", { must: true }),
     ...labels.place(name, [place(whole, "full")], "ink", { must: true }),
     ...(recommendedPoint === null ? [] : labels.place("recommended", [place(recommendedPoint, counted)], "blue-text")),
+    ...(S.rival === null ? [] : labels.place(S.rival.name, [rivalPlace(counted)], "violet")),
   ];
   const inFull = labels.place(`${guessed}, at no cost`, alongGuess, "soft");
   named.push(...(inFull.length ? inFull : labels.place(guessed, alongGuess, "soft")));

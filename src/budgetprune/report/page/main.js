@@ -26,6 +26,7 @@ function draw() {
     drawResiduals(state);
   }
   drawChoice(state);
+  drawCompare(state);
   drawOwn(state, go);
 }
 

@@ -30,7 +30,7 @@ function drawMatrix(state) {
   const counts = S.points[state.point][state.counting].confusion;
   const cell = (count, total, isRight) => {
     const share = total ? count / total : 0;
-    const shade = isRight || !count ? {} : { background: `rgb(var(--shade) / ${Math.min(0.15 + 1.5 * share, 0.85)})` };
+    const shade = isRight || !count ? {} : { background: `rgb(var(--shade) / ${Math.min(0.15 + share, 0.6)})` };
     return element("td", { class: isRight ? "right" : null, style: shade }, count.toLocaleString("en"));
   };
   const rows = counts.map((row, i) => {

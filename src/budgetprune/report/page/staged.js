@@ -7,6 +7,7 @@ const mostNamed = 4;
 function drawOwn(state) {
   const point = S.points[state.point];
   drawStages(point);
+  if (isAccuracy) drawWho(point);
   drawNext(point);
   drawSources(point);
 }
@@ -41,6 +42,22 @@ function drawStages(point) {
     );
   });
   $("stages").replaceChildren(...rows);
+}
+
+function drawWho(point) {
+  const shade = (share) => (share ? { background: `rgb(var(--shade) / ${Math.min(0.08 + 0.5 * share, 0.6)})` } : {});
+  const rows = point.stages.flatMap(({ stops, stops_by_class: shares }, k) =>
+    stops > 0
+      ? [
+          element(
+            "tr", {},
+            element("th", { scope: "row" }, `${k}. ${namesOf(S.chains[point.chain][k])}`),
+            ...shares.map((share) => element("td", { style: shade(share) }, share === null ? "–" : percent(share))),
+          ),
+        ]
+      : [],
+  );
+  $("who").replaceChildren(...rows);
 }
 
 function drawNext(point) {

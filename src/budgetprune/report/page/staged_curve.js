@@ -30,6 +30,7 @@ function drawCurve(state) {
       hovertemplate: "%{text}<extra></extra>", line: { shape: "hv", color: colour("red"), width: 2.5 }, marker: { color: colour("red"), size: 5 },
     },
     mark(whole, { symbol: "diamond", size: 12, color: colour("ink") }),
+    ...rivalTraces("decided"),
     ...(recommendedPoint === null ? [] : [mark(recommendedPoint, { symbol: "hexagon", size: 13, color: colour("blue"), line: { color: colour("paper"), width: 1.5 } })]),
     mark(own, { symbol: "star", size: 19, color: colour("red"), line: { color: colour("paper"), width: 1.5 } }),
     {
@@ -52,11 +53,11 @@ function drawCurve(state) {
 
 // The axes leave out points that are far from all selectable ones: acquiring everything, and acquiring nothing.
 function rangesOf(curve, expected, fixed, now) {
-  const near = Math.max(...curve.map((p) => p.decided.cost), ...expected.map((p) => p.expected_cost), now.decided.cost, S.budget ?? 0) || 1;
+  const near = Math.max(S.rival === null ? 0 : S.rival.decided.cost, ...curve.map((p) => p.decided.cost), ...expected.map((p) => p.expected_cost), now.decided.cost, S.budget ?? 0) || 1;
   const farthest = whole.decided.cost > 2.5 * near ? 1.5 * near : Math.max(near, whole.decided.cost);
   const bought = [...curve.filter((p) => p.decided.cost > 0), now, ...(whole.decided.cost <= farthest ? [whole] : [])];
   const spread = expected.filter((p) => p.expected_cost > 0).flatMap((p) => [p.expected_score - p.expected_score_std, p.expected_score + p.expected_score_std]);
-  const high = [...bought.flatMap((p) => ends(p.decided)), ...spread.map(height), ...fixed.filter(([x]) => x > 0 && x <= farthest).map(([, y]) => y)];
+  const high = [...(S.rival === null ? [] : [rivalPlace("decided")[1]]), ...bought.flatMap((p) => ends(p.decided)), ...spread.map(height), ...fixed.filter(([x]) => x > 0 && x <= farthest).map(([, y]) => y)];
   const low = [...S.points.flatMap((p) => ends(p.decided)), ...fixed.map(([, y]) => y), height(S.guess_score)];
   const [least, most] = [Math.min(...high), Math.max(...high)];
   const isFar = least - Math.min(...low) > most - least;
@@ -77,6 +78,7 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
   labels.avoidMark(...place(own), 10);
   if (recommendedPoint !== null) labels.avoidMark(...place(recommendedPoint), 8);
   labels.avoidMark(...place(now), 15);
+  if (S.rival !== null) labels.avoidMark(...rivalPlace("decided"), 8);
   labels.avoidLine([now.decided.cost, now.decided.cost], ends(now.decided));
   labels.avoidLine(ranges[0], [guess, guess]);
   if (S.budget !== null) labels.avoidLine([S.budget, S.budget], ranges[1]);
@@ -86,6 +88,7 @@ function nameCurve(ranges, curve, expected, fixed, own, now) {
     ...labels.place(ownName, [place(own), ...beyond], "red-text", { must: true }),
   ];
   if (recommendedPoint !== null) named.push(...labels.place("recommended", [place(recommendedPoint)], "blue-text"));
+  if (S.rival !== null) named.push(...labels.place(S.rival.name, [rivalPlace("decided")], "violet"));
   const [right, everything] = [ranges[0][1], whole.name.toLowerCase()];
   if (whole.decided.cost <= right) named.push(...labels.place(everything, [place(whole)], "ink", { must: true }));
   else {

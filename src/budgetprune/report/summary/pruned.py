@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from budgetprune.report.summary.common import (
-    FeatureValue,
-    Outcome,
-    SourceShare,
-    SummaryBase,
-    Value,
-)
+from budgetprune.report.summary.common import SummaryBase
+from budgetprune.report.summary.outcome import Outcome, SourceShare
+from budgetprune.report.summary.values import FeatureValue, Value
 
 # Ways to count costs; see the docs on full and decided cost.
 Counting = Literal["full", "decided"]

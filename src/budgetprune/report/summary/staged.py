@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from budgetprune.report.summary.common import FeatureValues, Outcome, SummaryBase, Value
+from budgetprune.report.summary.common import SummaryBase
+from budgetprune.report.summary.outcome import Outcome
+from budgetprune.report.summary.values import FeatureValues, Value
 
 # Kinds of loss: error rate, cost of errors, log loss, squared error.
 LossKind = Literal["errors", "cost", "log loss", "squared error"]
@@ -74,6 +76,9 @@ class StageOutcome:
         Score of the rows that stop there; None if there are none.
     score_all : float
         Score if all rows stopped there.
+    stops_by_class : tuple of float or None, or None
+        By class with a row in the confusion matrix: share of its rows that stop there; None for a class
+        without rows. None for regression.
     expected_reached, expected_stops : float or None
         Cross-fitted shares; None for the point with all sources.
     rule : {"last", "stop", "limit", "continue", "threshold"}
@@ -88,6 +93,7 @@ class StageOutcome:
     stops: float
     score_stops: float | None
     score_all: float
+    stops_by_class: tuple[float | None, ...] | None
     expected_reached: float | None
     expected_stops: float | None
     rule: StageRule

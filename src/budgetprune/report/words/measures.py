@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from budgetprune.report.numbers import amount, joined, significant, trimmed_amount
-from budgetprune.report.summary.common import Outcome, ProbabilityMeasures, SummaryBase
+from budgetprune.report.summary.common import SummaryBase
+from budgetprune.report.summary.outcome import Outcome, ProbabilityMeasures
 from budgetprune.report.words.terms import TWO_SIGMA, Terms, capitalised, count
 
 MOST_PRICES = 6

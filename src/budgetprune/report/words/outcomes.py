@@ -13,8 +13,11 @@ from budgetprune.report.numbers import (
     significant,
     trimmed_amount,
 )
-from budgetprune.report.summary.common import Outcome, SourceShare
+from budgetprune.report.summary.outcome import Outcome, SourceShare
 from budgetprune.report.words.terms import TWO_SIGMA, Terms, value_text
+
+# Costs from this multiple on are told as multiples, not in per cent.
+_MANY_TIMES = 3
 
 
 def value(terms: Terms, name: str, outcome: Outcome) -> str:
@@ -23,7 +26,9 @@ def value(terms: Terms, name: str, outcome: Outcome) -> str:
     return f"{name}: cost {terms.cost(outcome.cost)}, {terms.score_name} {score}"
 
 
-def compared_with_reference(terms: Terms, outcome: Outcome, n_rows: int, way: str = "") -> str:
+def compared_with_reference(
+    terms: Terms, outcome: Outcome, n_rows: int, way: str = "", subject: str = "it"
+) -> str:
     """Compare cost and score with those of the reference, and say whether the difference is significant.
 
     Parameters
@@ -32,11 +37,12 @@ def compared_with_reference(terms: Terms, outcome: Outcome, n_rows: int, way: st
     outcome : Outcome
     n_rows : int
     way : how the costs of both are counted
+    subject : name of the model
     """
     saved = cost_change(outcome.cost, outcome.reference.cost, terms.reference)
-    start = f"{way}, it" if way else "It"
+    start = f"{way}, {subject}" if way else subject
     text = (
-        f"{start} costs {terms.cost(outcome.cost)} per prediction{saved}, and "
+        f"{start[0].upper()}{start[1:]} costs {terms.cost(outcome.cost)} per prediction{saved}, and "
         f"{reached(terms, outcome.score, n_rows)}. {score_change(terms, outcome, n_rows)}"
     )
     return text + same_answers(outcome, n_rows)
@@ -69,6 +75,8 @@ def cost_change(cost: float, before: float, than: str) -> str:
     change = cost / before - 1
     if abs(change) < SMALL_SHARE:
         return f", as much as {than}"
+    if change > _MANY_TIMES - 1:
+        return f", {significant(cost / before)} times as much as {than} ({amount(before)})"
     return f", {share(abs(change))} {'less' if change < 0 else 'more'} than {than} ({amount(before)})"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from budgetprune.report.numbers import amount
-from budgetprune.report.summary.common import FeatureValues, SummaryBase, Value
+from budgetprune.report.summary.common import SummaryBase
+from budgetprune.report.summary.values import FeatureValues, Value
 
 # About two standard errors: a 95 % interval.
 TWO_SIGMA = 1.96
