@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
+import catboost
 import lightgbm
 import numpy as np
 import pytest
@@ -33,6 +34,8 @@ def files(tmp_path_factory) -> Path:
     lightgbm.train(
         {"objective": "binary", "verbose": -1, "min_data_in_leaf": 2}, lightgbm.Dataset(X, Y), 3
     ).save_model(folder / "m.txt")
+    small = {"iterations": 3, "verbose": 0, "allow_writing_files": False}
+    catboost.CatBoostClassifier(**small).fit(X, Y).save_model(str(folder / "m.cbm"))
     onnx_file = folder / "m.onnx"
     onnx_file.write_bytes(Forest.from_model(booster).to_onnx().SerializeToString())
     skops.io.dump(RandomForestClassifier(3, random_state=0).fit(X, Y), folder / "m.skops")
@@ -51,7 +54,7 @@ def replace_library(monkeypatch, tmp_path):
     return replace
 
 
-@pytest.mark.parametrize("name", ["m.json", "m.ubj", "m.txt", "m.skops", "m.onnx"])
+@pytest.mark.parametrize("name", ["m.json", "m.ubj", "m.txt", "m.skops", "m.cbm", "m.onnx"])
 def test_what_was_tried_is_what_is_loaded(files, name):
     tried, at_once = (load_library_file(files / name, trust=trust) for trust in (False, True))
     one, other = Forest.from_model(tried), Forest.from_model(at_once)
@@ -106,7 +109,7 @@ def test_what_a_library_prints_is_no_answer(files, replace_library):
 
 def test_trust_starts_no_process(files, monkeypatch):
     monkeypatch.setattr(library_files.subprocess, "run", None)
-    for name in ("m.json", "m.ubj", "m.txt", "m.skops", "m.onnx"):
+    for name in ("m.json", "m.ubj", "m.txt", "m.skops", "m.cbm", "m.onnx"):
         load_library_file(files / name, trust=True)
 
 

@@ -23,6 +23,7 @@ EXTRAS = {
     "matplotlib": "plot",
     "lightgbm": "lightgbm",
     "xgboost": "xgboost",
+    "catboost": "catboost",
     "onnx": "onnx",
     "skops": "skops",
 }

@@ -25,7 +25,7 @@ class PruneArguments:
             metavar="MODEL",
             show_default=False,
             help="A fitted model: .skops, .joblib or .pkl (scikit-learn), .txt (LightGBM), .json or .ubj "
-            "(XGBoost), .onnx.",
+            "(XGBoost), .cbm (CatBoost), .onnx.",
         ),
     ]
     data: options.DataOption

@@ -170,7 +170,8 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         random = check_random_state(self.random_state)
         with kernel_threads(self.n_jobs):
             train, val, self.estimator_ = self._grow(given, extra, random)
-            forest = self._import_forest()
+            tables = [rows.X for rows in (train, val) if rows is not None]
+            forest = self._import_forest().with_categories_of(*tables)
             context = FitContext.of(forest, self.costs, train, val, self._options(), scorer)
             selected = select_pruning(context, random)
         self._prices = context.prices

@@ -106,5 +106,6 @@ def _check_model(estimator: BudgetPruneBase) -> None:
     if estimator.estimator is None:
         return
     model = supported_model(estimator.estimator)
-    if hasattr(model, "__sklearn_tags__"):  # a Booster of another library has none
+    # A Booster has no tags, and those of a model that was loaded may be wrong. Its trees tell.
+    if hasattr(model, "__sklearn_tags__") and not isinstance(estimator.estimator, FrozenEstimator):
         estimator._check_type(get_tags(model).estimator_type, type(model).__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -70,6 +70,10 @@ class Adapter:
     def export(self, forest: Forest, **options: Any) -> Any:
         """Convert a forest to a model of the library."""
         raise UnsupportedModelError(f"budgetprune does not write models of {self.title}.")
+
+    def with_categories_of(self, forest: Forest, tables: Sequence[Any]) -> Forest:
+        """Name the categories of a forest as tables do, if the library does not record their names."""
+        return forest
 
     def check_origin(self, forest: Forest) -> None:
         """Raise unless a forest was imported from this library."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
-from budgetprune.forest.registry import export_forest, find_adapter, import_model
+from budgetprune.forest.registry import adapter_of, export_forest, find_adapter, import_model
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -34,7 +34,9 @@ class LibraryConversion:
             `origin` and never changed. Of XGBoost: Booster, XGBClassifier, XGBRegressor, XGBRFClassifier,
             XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves). Of
             LightGBM: Booster, LGBMClassifier, LGBMRegressor, LGBMRanker (no `dart`, no linear trees). Of
-            ONNX: a ModelProto with one tree operator, the path of an .onnx file, or its content (bytes).
+            CatBoost: CatBoost, CatBoostClassifier, CatBoostRegressor, CatBoostRanker (no statistics of
+            categories, texts or embeddings). Of ONNX: a ModelProto with one tree operator, the path of an
+            .onnx file, or its content (bytes).
 
         Notes
         -----
@@ -58,6 +60,25 @@ class LibraryConversion:
                 f"{type(model).__name__}; it must return a Forest."
             )
         return forest
+
+    def with_categories_of(self, *tables: Any) -> Forest:
+        """Return the forest with the names of categories that tables have.
+
+        CatBoost records hashes of categories, not their names. Whole numbers from 0 to 4095 are recognised,
+        but columns of other categories need rows to name them. The estimators and `prune_model` call this
+        method with their rows. For models of other libraries, it returns the forest as it is.
+
+        Parameters
+        ----------
+        *tables : pandas or polars tables
+            Rows with the columns of the forest. Other rows, such as arrays, are ignored.
+        """
+        forest = cast("Forest", self)
+        named = [table for table in tables if len(getattr(table, "columns", ())) == forest.n_features]
+        adapter = None if self.origin is None else adapter_of(self.origin)
+        if adapter is None or forest.categories is None or not named:
+            return forest
+        return adapter.with_categories_of(forest, named)
 
     def to_sklearn(self) -> Any:
         """Convert the forest to a scikit-learn estimator of its original class.

@@ -37,8 +37,8 @@ def load_library_file(file: Path, *, trust: bool = False) -> Any:
     ----------
     file : Path
         ``.skops`` (scikit-learn; types that skops does not trust are refused), ``.txt`` (LightGBM),
-        ``.json`` or ``.ubj`` (XGBoost), ``.onnx``, ``.joblib`` or ``.pkl``; and the suffixes of other
-        registered adapters.
+        ``.json`` or ``.ubj`` (XGBoost), ``.cbm`` (CatBoost), ``.onnx``, ``.joblib`` or ``.pkl``; and the
+        suffixes of other registered adapters.
     trust : bool
         Whether to load pickles, and to load other files without trying them first. Loading a pickle can run
         arbitrary code, so use this only for files whose author you trust.

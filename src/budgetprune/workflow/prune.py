@@ -91,6 +91,7 @@ def prune_model(
         name = target_name(opened, target)
     named = _with_column_names(forest, opened, name, options.drop)
     names = named.names
+    named = named.with_categories_of(opened.frame.reindex(columns=list(names)))
     prices = column_costs(costs, names, target=name, dropped=options.drop)
     check_varied(opened, name)
     with observer.stage("checking its rows"):
@@ -108,7 +109,7 @@ def prune_model(
         validation=validation,
         test=held_out,
         costs=with_keys(prices, names, forest.feature_names or range(forest.n_features)),
-        schema=Schema(names),
+        schema=Schema(names, named.categories),
         target=name,
     )
     with observer.stage(f"pruning {forest.n_trees} trees, with {len(validation):,} rows", bars=True):

@@ -6,13 +6,17 @@ import copy
 import json
 import pickle
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import catboost
 import lightgbm as lgb
 import numpy as np
 import onnx
+import pandas as pd
 import xgboost as xgb
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -113,6 +117,24 @@ def sklearn_models() -> tuple[bytes, ...]:
 
 
 @cache
+def catboost_models() -> tuple[bytes, ...]:
+    """Models in JSON, with and without categories, with trees of each kind."""
+    X, y = training()
+    table = pd.DataFrame(X, columns=[f"x{k}" for k in range(N_FEATURES)])
+    table["x4"] = (table["x4"] % 9).astype(int)
+    settings = {"iterations": 2, "depth": 3, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+    settings |= {"one_hot_max_size": 20, "cat_features": ["x4"]}
+    made = []
+    for loss, target in (("Logloss", classes(2)), ("MultiClass", classes(3)), ("RMSE", y)):
+        for policy in ("SymmetricTree", "Depthwise"):
+            model = catboost.CatBoost(settings | {"loss_function": loss, "grow_policy": policy})
+            with tempfile.TemporaryDirectory() as folder:
+                model.fit(table, target).save_model(f"{folder}/model.json", format="json")
+                made.append(Path(folder, "model.json").read_bytes())
+    return tuple(made)
+
+
+@cache
 def onnx_models() -> tuple[bytes, ...]:
     forests = []
     for model in (*map(pickle.loads, sklearn_models()), *map(XGBoostStub, xgboost_models())):
@@ -143,6 +165,7 @@ def genuine_models() -> Iterator[Any]:
         yield LightGBMStub(text)
     yield from map(pickle.loads, sklearn_models())
     yield from onnx_models()
+    yield from map(CatBoostStub, catboost_models())
 
 
 # --- Damage -------------------------------------------------------------------------------------------------
@@ -203,6 +226,34 @@ def damage_document(rng: Rng, document: dict[str, Any]) -> None:
         else:
             container[key] = odd_number(rng, old)
         return
+
+
+def damage_json(rng: Rng, document: Any) -> None:
+    """Damage a number, a list or a key somewhere in JSON: mostly in the trees."""
+    container = document
+    while True:
+        keys = list(container if isinstance(container, dict) else range(len(container)))
+        if not keys:
+            return
+        likely = [key for key in keys if str(key).endswith("trees")]
+        key = likely[0] if likely and rng.random() < 0.7 else keys[rng.integers(len(keys))]
+        old = container[key]
+        if isinstance(old, dict | list) and rng.random() < 0.9:
+            container = old
+            continue
+        if isinstance(old, list) and rng.random() < 0.7:
+            container[key] = damage_list(rng, old) if all(map(is_number, old)) else resized(rng, old)
+        elif isinstance(container, dict) and rng.random() < 0.1:
+            del container[key]
+        elif rng.random() < 0.3:
+            container[key] = copy.copy(ODD[rng.integers(len(ODD))])
+        else:
+            container[key] = odd_number(rng, old)
+        return
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def damage_text(rng: Rng, text: str) -> str:
@@ -362,12 +413,31 @@ class LightGBMStub:
         return list(self._names)
 
 
+class CatBoostStub:
+    """The same for CatBoost."""
+
+    def __init__(self, content: bytes, names: tuple[str, ...] = NAMES) -> None:
+        self._content, self.feature_names_ = content, names
+
+    def is_fitted(self) -> bool:
+        return True
+
+    def save_model(self, file: str, format: str) -> None:
+        assert format == "json"
+        Path(file).write_bytes(self._content)
+
+
+CatBoostStub.__module__, CatBoostStub.__name__, CatBoostStub.__qualname__ = "catboost.core", *["CatBoost"] * 2
+
 # Importers go by the names of classes.
 for stub, module in ((XGBoostStub, "xgboost.core"), (LightGBMStub, "lightgbm.basic")):
     stub.__module__, stub.__name__, stub.__qualname__ = module, "Booster", "Booster"
 
 # Stubs of the kinds without that word hold what the library has loaded and written again.
-KINDS = ("xgboost", "xgboost stub", "lightgbm", "lightgbm stub", "sklearn", "sklearn", "onnx")
+KINDS = (
+    *("xgboost", "xgboost stub", "lightgbm", "lightgbm stub", "sklearn", "sklearn"),
+    *("onnx", "catboost stub"),
+)
 
 
 def damaged_model(seed: int) -> tuple[str, Damaged]:
@@ -419,5 +489,18 @@ def damaged_model(seed: int) -> tuple[str, Damaged]:
             damage_graph(rng, model)
         return model
 
-    makers = {"xgboost": of_xgboost, "lightgbm": of_lightgbm, "sklearn": of_sklearn, "onnx": of_onnx}
+    def of_catboost() -> Any:
+        models = catboost_models()
+        document = json.loads(models[rng.integers(len(models))])
+        for _ in range(n_times):
+            damage_json(rng, document)
+        return CatBoostStub(json.dumps(document).encode())
+
+    makers = {
+        "xgboost": of_xgboost,
+        "lightgbm": of_lightgbm,
+        "sklearn": of_sklearn,
+        "onnx": of_onnx,
+        "catboost": of_catboost,
+    }
     return kind, makers[kind.partition(" ")[0]]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import catboost
 import lightgbm as lgb
 import numpy as np
+import onnx
 import onnxmltools
 import pandas as pd
 import xgboost as xgb
@@ -70,6 +73,17 @@ def _xgboost(model: Any, y: Any = None) -> Any:
     return make
 
 
+def _catboost(model: Any, y: Any = None) -> Any:
+    def make() -> ModelProto:
+        X = training_rows()
+        model.fit(X, targets(X) if y is None else y(X))
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_model(f"{folder}/model.onnx", format="onnx")
+            return onnx.load_model(f"{folder}/model.onnx")
+
+    return make
+
+
 def _columns() -> ModelProto:
     table = pd.DataFrame(training_rows().astype(np.float32), columns=list(NAMES))
     columns = ColumnTransformer([("one", "passthrough", list("abc")), ("other", "passthrough", list("def"))])
@@ -91,6 +105,7 @@ def texts(X: np.ndarray) -> np.ndarray:
 
 few = {"n_estimators": 5, "random_state": 0}
 boosted = few | {"verbose": -1, "n_jobs": 1}
+symmetric = {"iterations": 5, "depth": 3, "verbose": 0, "allow_writing_files": False}
 hist = {"max_iter": 6, "min_samples_leaf": 4, "random_state": 0}
 
 CONVERTED: dict[str, Callable[[], ModelProto]] = {
@@ -122,6 +137,10 @@ CONVERTED: dict[str, Callable[[], ModelProto]] = {
             n_estimators=100, boosting_type="rf", subsample=0.5, subsample_freq=1, verbose=-1, n_jobs=1
         )
     ),
+    "catboost": _catboost(catboost.CatBoostClassifier(**symmetric), two),
+    "catboost, texts": _catboost(catboost.CatBoostClassifier(**symmetric), texts),
+    "catboost, three classes": _catboost(catboost.CatBoostClassifier(**symmetric), three),
+    "catboost, squared": _catboost(catboost.CatBoostRegressor(**symmetric)),
     "xgboost": _xgboost(xgb.XGBClassifier(**few), two),
     "xgboost, base score": _xgboost(xgb.XGBClassifier(**few, base_score=0.2), two),
     "xgboost, three classes": _xgboost(xgb.XGBClassifier(**few), lambda X: labels(X)),

@@ -14,7 +14,7 @@ from budgetprune.forest.adapters.onnx import tail
 from budgetprune.forest.adapters.onnx.attributes import to_array
 from budgetprune.forest.adapters.onnx.columns import cast_columns, join_columns, read_input
 from budgetprune.forest.adapters.onnx.ensemble import OPERATORS, read_ensemble
-from budgetprune.forest.adapters.onnx.meaning import meaning_of
+from budgetprune.forest.adapters.onnx.meaning import meaning_of, with_one_score
 from budgetprune.forest.adapters.onnx.table import Ensemble
 from budgetprune.forest.adapters.onnx.terms import (
     Columns,
@@ -77,7 +77,7 @@ def read_graph(graph: GraphProto) -> TreeGraph:
         terms |= zip(node.output, [_apply(node, _inputs(node, terms))], strict=False)
     trees = graph.node[place[0]]
     columns = _check_columns(_inputs(trees, terms))
-    ensemble = read_ensemble(trees)
+    ensemble = with_one_score(read_ensemble(trees))
     own = meaning_of(ensemble, trees.op_type)
     terms |= zip(trees.output, own, strict=False)
     for node in graph.node[place[0] + 1 :]:

@@ -9,8 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import UnsupportedModelError
-from budgetprune.forest.adapters.onnx.table import Ensemble, Mode
+from budgetprune.forest.adapters.onnx.table import Ensemble, Mode, Votes
 from budgetprune.forest.adapters.onnx.terms import LabelNumber, Labels, Probabilities, Scores, Term
+
+
+def with_one_score(ensemble: Ensemble) -> Ensemble:
+    """Leave out the weights of the first of two classes if they are the negative ones of the second.
+
+    CatBoost writes classifiers so, for LOGISTIC of both.
+    """
+    votes, labels = ensemble.votes, ensemble.labels
+    if labels is None or labels.size != 2 or ensemble.post_transform != "LOGISTIC" or ensemble.base.size:
+        return ensemble
+    of_both = votes.node * 2 + votes.output
+    first, second = np.bincount(of_both, votes.amount, 2 * ensemble.nodes.mode.size).reshape(-1, 2).T
+    if not second.any() or not np.array_equal(first, -second):
+        return ensemble
+    is_second = votes.output == 1
+    node, amount = votes.node[is_second], votes.amount[is_second]
+    return ensemble._replace(votes=Votes(node, np.zeros(node.size, dtype=np.int64), amount))
 
 
 def meaning_of(ensemble: Ensemble, operator: str) -> Sequence[Term]:
