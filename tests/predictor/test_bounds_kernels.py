@@ -1,4 +1,4 @@
-"""Bounds of probabilities from bounds of scores."""
+"""Bounds of leaf values below nodes, and of probabilities."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import expit, logsumexp
 
-from budgetprune.predictor.bounds_kernels import between, softmax_bounds
+from budgetprune.predictor.bounds_kernels import between, distinct_bounds, softmax_bounds
+
+from .forests import random_forest
+from .oracles import leaves_below
 
 pytestmark = pytest.mark.uncompiled
 
@@ -33,3 +36,17 @@ def test_between():
     np.testing.assert_allclose(moved, [0.5, 0.2 + 0.2 * 2 / 3, 0.1 + 0.2 / 3])
     inside = np.array([0.5, 0.35, 0.15])
     np.testing.assert_array_equal(between(inside, lower, upper), inside)
+
+
+def test_distinct_bounds():
+    """Each node's are those of its leaves, rounded outwards, and no bounds are stored twice."""
+    rng = np.random.default_rng(0)
+    for kind in ("averaged, three classes", "regression"):
+        forest = random_forest(rng, kind, 4, 6, has_categories=False)
+        value = rng.choice([-2.0, 0.0, 0.5, 2.0**30], forest.value.shape)
+        number, bounds = distinct_bounds(forest.right, forest.is_split, value)
+        for h in range(forest.n_nodes):
+            leaves = value[leaves_below(forest, h)]
+            assert bounds[number[h], 0].tolist() == np.floor(leaves.min(axis=0)).tolist()
+            assert bounds[number[h], 1].tolist() == np.ceil(leaves.max(axis=0)).tolist()
+        assert len(np.unique(bounds, axis=0)) == len(bounds)

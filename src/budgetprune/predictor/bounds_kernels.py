@@ -18,30 +18,82 @@ else:
         Ints,
         OutDoubles,
         OutDoubles2,
-        OutInts3,
+        OutInts,
+        OutInts2,
         Size,
         int32_t,
+        int64_t,
     )
     from budgetprune.utils.special_kernels import logistic
 
 TINY = cython.declare(cython.double, 2.0**-1022)  # smallest normal number
 
 
-def bounds_below(right: Ints, is_split: Flags, value: Doubles2) -> NDArray[np.int32]:
-    """Compute the lowest and the highest leaf value below each node of trees in pre-order, by direction."""
-    found = np.empty((value.shape[0], 2, value.shape[1]), dtype=np.int32)
-    bounds: OutInts3 = found
+def distinct_bounds(
+    right: Ints, is_split: Flags, value: Doubles2
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Compute the lowest and the highest leaf value below each node of trees in pre-order, by direction.
+
+    Where leaves are pure, few bounds are distinct, and those stay in the cache of the processor.
+
+    Returns
+    -------
+    number : of each node, index of its bounds
+    bounds : distinct bounds, rounded outwards, of shape (n_bounds, 2, n_columns)
+    """
+    n_nodes: Size = value.shape[0]
+    n_columns: Size = value.shape[1]
+    numbers = np.empty(n_nodes, dtype=np.int32)
+    rows = np.empty((n_nodes, 2 * n_columns), dtype=np.int32)
+    number: OutInts = numbers
+    bounds: OutInts2 = rows
+    # A hash table with at least two slots for each node: the number of the bounds in a slot, or -1.
+    n_slots: Size = 2
+    while n_slots < 2 * n_nodes:
+        n_slots *= 2
+    slots: OutInts = np.full(n_slots, -1, dtype=np.int32)
+    n_found: Size = 0
     h: Size
     d: Size
-    for h in range(value.shape[0] - 1, -1, -1):  # children come after their parents
-        for d in range(value.shape[1]):
+    for h in range(n_nodes - 1, -1, -1):  # children come after their parents
+        for d in range(n_columns):
             if is_split[h]:
-                bounds[h, 0, d] = min(bounds[h + 1, 0, d], bounds[right[h], 0, d])
-                bounds[h, 1, d] = max(bounds[h + 1, 1, d], bounds[right[h], 1, d])
+                bounds[n_found, d] = min(bounds[number[h + 1], d], bounds[number[right[h]], d])
+                bounds[n_found, n_columns + d] = max(
+                    bounds[number[h + 1], n_columns + d], bounds[number[right[h]], n_columns + d]
+                )
             else:
-                bounds[h, 0, d] = cython.cast(int32_t, floor(value[h, d]))
-                bounds[h, 1, d] = cython.cast(int32_t, ceil(value[h, d]))
-    return found
+                bounds[n_found, d] = cython.cast(int32_t, floor(value[h, d]))
+                bounds[n_found, n_columns + d] = cython.cast(int32_t, ceil(value[h, d]))
+        slot: Size = find_slot(bounds, n_found, slots)
+        if slots[slot] < 0:
+            slots[slot] = cython.cast(int32_t, n_found)
+            n_found += 1
+        number[h] = slots[slot]
+    return numbers, rows[:n_found].reshape(n_found, 2, n_columns)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def find_slot(bounds: OutInts2, row: Size, slots: OutInts) -> Size:
+    """Find the slot of bounds that equal those in a row, or an empty one."""
+    d: Size
+    width: Size = bounds.shape[1]
+    hashed: int64_t = 0
+    for d in range(width):
+        entry: int64_t = bounds[row, d]
+        # No product exceeds 64 bits. Its lowest bits depend only on the lowest bits of its factors.
+        hashed = (((hashed ^ (cython.cast(int64_t, entry) & 0x7FFFFFFF)) * 0x9E3779B1) >> 16) & 0x7FFFFFFF
+    slot: Size = hashed & (slots.shape[0] - 1)
+    while slots[slot] >= 0:
+        d = 0
+        while d < width and bounds[slots[slot], d] == bounds[row, d]:
+            d += 1
+        if d == width:
+            break
+        slot = (slot + 1) & (slots.shape[0] - 1)
+    return slot
 
 
 # --- Arrays with an entry per class: too short for numpy, whose call overhead would dominate ----------------

@@ -56,17 +56,20 @@ def choose(needs: Needs, price: Doubles, cost_limit: cython.double, state: State
     best_gain: cython.double = 0.0
     best_price: cython.double = 0.0
     too_expensive: cython.bint = False
-    for k in range(state.need.shape[0]):
-        if state.n_waiting[k] > 0:
-            s: Size = needs.needs[k]
-            if state.is_available[s] and not state.acquired[s]:
-                gain: cython.double = state.need[k]
-                if price[s] > cost_limit:
-                    too_expensive = True
-                elif best < 0 or is_better(gain, price[s], best_gain, best_price):
-                    best = s
-                    best_gain = gain
-                    best_price = price[s]
+    for k in range(state.n_features):
+        s: Size = needs.needs[k]
+        gain: cython.double = state.need[k]
+        is_first: cython.bint = best < 0
+        # Rarely true, so that the processor predicts the branch. Hence the order of the conditions.
+        if (is_first | is_better(gain, price[s], best_gain, best_price)) & (state.n_waiting[k] > 0):
+            if not state.is_available[s] or state.acquired[s]:
+                continue
+            if price[s] > cost_limit:
+                too_expensive = True
+                continue
+            best = s
+            best_gain = gain
+            best_price = price[s]
     state.source = best
     return too_expensive
 
@@ -81,7 +84,7 @@ def is_better(
     """Return whether the gain per unit of cost is larger, or equal at a lower price."""
     this: cython.double = gain * best_price
     that: cython.double = best_gain * price
-    return this > that or (this == that and price < best_price)
+    return (this > that) | ((this == that) & (price < best_price))
 
 
 @cython.cfunc
@@ -102,7 +105,7 @@ def choose_together(needs: Needs, price: Doubles, cost_limit: cython.double, sta
     best_gain: cython.double = 0.0
     best_price: cython.double = 0.0
     too_expensive: cython.bint = False
-    for k in range(state.need.shape[0]):
+    for k in range(state.n_features):
         if state.n_waiting[k] == 0:
             continue
         own_price: cython.double = 0.0
@@ -155,7 +158,7 @@ def sum_gains(needs: Needs, state: State) -> Size:
     n_bundles: Size = 0
     for s in range(state.gain.shape[0]):
         state.gain[s] = 0
-    for k in range(state.need.shape[0]):
+    for k in range(state.n_features):
         if state.need[k] > 0:
             n_missing: Size = 0
             source: Size = -1
@@ -199,7 +202,7 @@ def find_wanted(needs: Needs, state: State, is_wanted: OutFlags) -> cython.void:
     s: Size
     for s in range(is_wanted.shape[0]):
         is_wanted[s] = False
-    for k in range(state.n_waiting.shape[0]):
+    for k in range(state.n_features):
         if state.n_waiting[k] == 0:
             continue
         is_obtainable: cython.bint = True

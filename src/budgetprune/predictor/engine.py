@@ -60,7 +60,6 @@ class Engine(SourceIndex):
             forest.value,
             forest.tree_output,
             forest.base,
-            forest.n_features,
             self.price.size,
         )
         # Workspaces that no thread uses at the moment.

@@ -1,6 +1,7 @@
 from budgetprune.predictor.choice_kernels cimport Needs, choose, find_wanted
 from budgetprune.predictor.state_kernels cimport (
-    BoundedTrees, State, StoppingRule, advance, copy_state, start_at_roots, waits
+    BoundedTrees, State, StoppingRule, advance, copy_state, set_value, start_at_roots,
+    waits
 )
 from budgetprune.utils.kernel_types cimport *
 

@@ -18,6 +18,7 @@ else:
         StoppingRule,
         advance,
         copy_state,
+        set_value,
         start_at_roots,
         waits,
     )
@@ -49,7 +50,7 @@ class Decider:
     ----------
     trees, needs, rule, slack : see there
     value, tree_output, base : as in `Forest`
-    n_features : number of features
+    n_sources : number of sources
     """
 
     def __init__(
@@ -61,7 +62,6 @@ class Decider:
         value: NDArray[np.float64],
         tree_output: NDArray[np.int32],
         base: NDArray[np.float64],
-        n_features: int,
         n_sources: int,
     ) -> None:
         self.trees = trees
@@ -71,7 +71,7 @@ class Decider:
         self.value = value
         self.tree_output = tree_output
         self.base = base
-        self.n_features = n_features
+        self.n_features = trees.n_features
         self.n_sources = n_sources
         # The initial state of all examples, with no known feature.
         self.initial = self.new_state()
@@ -79,7 +79,7 @@ class Decider:
 
     def new_state(self) -> State:
         """Return a workspace for examples of this model."""
-        return State(self.trees, self.rule, self.n_features, self.n_sources, self.base.shape[0])
+        return State(self.trees, self.rule, self.n_sources, self.base.shape[0])
 
     def simulate(
         self,
@@ -137,7 +137,7 @@ class Decider:
             copy_state(self.initial, state)
         for k in range(self.n_features):
             state.known[k] = known[k]
-            state.row[k] = row[k]
+            set_value(state, k, row[k])
         for k in range(self.n_sources):
             state.acquired[k] = acquired[k]
             state.is_available[k] = is_available[k]
@@ -163,11 +163,11 @@ class Decider:
 
 def bound(row: Doubles, known: Flags, trees: BoundedTrees, rule: StoppingRule) -> NDArray[np.float64]:
     """Compute bounds of sums over trees from known features, of shape (2, n_directions)."""
-    state: State = State(trees, rule, known.shape[0], 0, 0)
+    state: State = State(trees, rule, 0, 0)
     k: Size
     for k in range(known.shape[0]):
         state.known[k] = known[k]
-        state.row[k] = row[k]
+        set_value(state, k, row[k])
     start_at_roots(trees, rule, 0.0, state)
     bounds = np.empty((2, trees.n_directions))
     fill_bounds(trees, state, bounds)
@@ -309,11 +309,12 @@ def sum_scores(decider: Decider, state: State) -> cython.void:
     for k in range(decider.base.shape[0]):
         state.scores[k] = decider.base[k]
     for t in range(state.node.shape[0]):
+        h: Size = decider.trees.origin[state.node[t]]
         if decider.tree_output[t] < 0:
             for k in range(decider.base.shape[0]):
-                state.scores[k] += decider.value[state.node[t], k]
+                state.scores[k] += decider.value[h, k]
         else:
-            state.scores[decider.tree_output[t]] += decider.value[state.node[t], 0]
+            state.scores[decider.tree_output[t]] += decider.value[h, 0]
     if decider.rule.kind == NARROW and waits(state):
         least: cython.double = state.total[0, 0] / decider.trees.scale
         most: cython.double = state.total[1, 0] / decider.trees.scale
@@ -370,8 +371,8 @@ def simulate_rows(
         origin.acquired[k] = acquired[k]
     for i in range(rows.shape[0]):
         for k in range(decider.n_features):
-            origin.row[k] = rows[i, k]
-            state.row[k] = rows[i, k]
+            set_value(origin, k, rows[i, k])
+            set_value(state, k, rows[i, k])
         if i == 0 or not are_alike:
             start_at_roots(decider.trees, decider.rule, decider.slack, origin)
         copy_state(origin, state)

@@ -10,13 +10,12 @@ cdef enum:
 cdef enum:
     LARGE = 2147483647  # beyond all bounds of a single tree
 
-# A node of `BoundedTrees`: what one step reads is in one cache line.
+# A node of `BoundedTrees`; both children of a split are in one cache line.
 cdef struct BoundedNode:
-    double threshold
-    double share_left
+    float threshold
     int32_t feature
-    uint32_t right
-    int32_t low, high
+    uint32_t child
+    uint32_t bounds
 
 cdef class StoppingRule:
     cdef readonly int kind
@@ -27,21 +26,26 @@ cdef class StoppingRule:
 
 cdef class BoundedTrees(Trees):
     cdef const BoundedNode[::1] node
+    cdef Ints origin
+    cdef Doubles share_left
     cdef Ints bounds
     cdef readonly Size n_columns
     cdef Ints direction
     cdef Longs2 base
-    cdef readonly Size n_directions
+    cdef readonly Size n_directions, n_features
     cdef readonly double scale
 
 cdef class State:
+    cdef readonly Size n_features
     cdef OutFlags known, acquired, is_available
     cdef OutDoubles row
+    cdef OutFloats single
     cdef OutLongs node
     cdef OutInts bounds
     cdef OutLongs n_window
-    cdef OutInts2 window_feature
-    cdef OutLongs2 window_need
+    cdef readonly Size n_places
+    cdef OutInts window_feature
+    cdef OutLongs window_need
     cdef OutMarks marks
     cdef OutLongs2 total
     cdef OutLongs n_waiting, need
@@ -50,8 +54,9 @@ cdef class State:
     cdef OutInts order
     cdef OutDoubles scores
     # Scratch memory.
-    cdef OutLongs queue
-    cdef OutDoubles share
+    cdef OutLongs due, queue
+    cdef Size n_queued
+    cdef OutDoubles queue_share, share
     cdef OutLongs gain
     cdef OutInts bundle
 
@@ -61,3 +66,5 @@ cdef void advance(
     uint64_t due, BoundedTrees trees, StoppingRule rule, double slack, State state
 ) noexcept nogil
 cdef bint waits(State state) noexcept nogil
+cdef void set_value(State state, Size k, double x) noexcept nogil
+cdef double round_to_single(double x) noexcept nogil

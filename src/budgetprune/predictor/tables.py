@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest, tree_arrays
-from budgetprune.predictor.bounds_kernels import bounds_below
+from budgetprune.predictor.bounds_kernels import distinct_bounds
 from budgetprune.predictor.state_kernels import BoundedTrees
 from budgetprune.utils.arrays import frozen
 
@@ -18,12 +18,10 @@ NEVER = -(2**61)  # below all possible sums
 
 _NODE = np.dtype(
     [
-        ("threshold", np.float64),
-        ("share_left", np.float64),
+        ("threshold", np.float32),
         ("feature", np.int32),
-        ("right", np.uint32),
-        ("low", np.int32),
-        ("high", np.int32),
+        ("child", np.uint32),
+        ("bounds", np.uint32),
     ],
     align=True,
 )
@@ -54,48 +52,82 @@ def trees_of(
     # finite for the cuts of a rule.
     bits = min(30 - exponent(value), 60 - exponent(base), 900)
     scale = 2.0**bits
-    bounds = bounds_below(forest.right, forest.is_split, value * scale)
+    number, bounds = distinct_bounds(forest.right, forest.is_split, value * scale)
     whole_base = np.stack([np.floor(base * scale), np.ceil(base * scale)]).astype(np.int64)
-    if bounds.shape[2] > 2:
+    n_columns = bounds.shape[2]
+    if n_columns > 2:
         # Pad to full cache lines and registers; padding can never win.
-        n_columns = 1 << (bounds.shape[2] - 1).bit_length()
-        bounds = _widened(bounds, n_columns)
+        n_columns = 1 << (n_columns - 1).bit_length()
         fill = n_columns - base.size
         whole_base = np.pad(whole_base, ((0, 0), (0, fill)), constant_values=NEVER)
-    node = bounded_nodes(forest, bounds)
-    return BoundedTrees(node, bounds, direction, whole_base, scale, *tree_arrays(forest))
+    wide = aligned(len(bounds) * 2 * n_columns, np.dtype(np.int32)).reshape(-1, 2, n_columns)
+    wide[:, :, : bounds.shape[2]] = bounds
+    place, origin = places(forest)
+    return BoundedTrees(
+        bounded_nodes(forest, number, place, origin.size),
+        origin,
+        _share_left(forest),
+        frozen(wide),
+        direction,
+        whole_base,
+        scale,
+        forest.n_features,
+        *tree_arrays(forest),
+    )
 
 
-def bounded_nodes(forest: Forest, bounds: NDArray[np.int32]) -> NDArray[np.void]:
-    """Pack what one step reads of a node into half a cache line.
+def places(forest: Forest) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    """Order nodes so that both children of a split are beside each other: 0 and 1, 2 and 3, ...
+
+    First come the roots, each beside an empty place, then the children of all splits, in the order of the
+    splits.
+
+    Returns
+    -------
+    place : of each node of the forest
+    origin : int32 array, the node of the forest at each place; that of its neighbour at empty ones
+    """
+    split = np.flatnonzero(forest.is_split)
+    first = 2 * (forest.n_trees + np.arange(split.size))
+    place = np.empty(forest.n_nodes, dtype=np.intp)
+    place[forest.tree_start[:-1]] = 2 * np.arange(forest.n_trees)
+    place[split + 1], place[forest.right[split]] = first, first + 1
+    origin = np.empty(2 * (forest.n_trees + split.size), dtype=np.int32)
+    origin[1 : 2 * forest.n_trees : 2] = forest.tree_start[:-1]
+    origin[place] = np.arange(forest.n_nodes)
+    return place, frozen(origin)
+
+
+def bounded_nodes(
+    forest: Forest, number: NDArray[np.int32], place: NDArray[np.intp], n_places: int
+) -> NDArray[np.void]:
+    """Pack what one step reads of a node into 16 bytes, and both children of a split into a cache line.
 
     Parameters
     ----------
     forest : Forest
-    bounds : of shape (n_nodes, 2, n_columns)
+    number : of the bounds of each node, in the order of the forest
+    place : of each node, see `places`
+    n_places : their number
 
     Returns
     -------
-    nodes : structured array of shape (n_nodes,)
-        `feature` and `right` as in the forest; `threshold`, NaN where a comparison alone does not decide the
-        side; `share_left`, the probability to go left, estimated from training rows; `low` and `high`, the
-        bounds in the first column.
+    nodes : structured array of shape (n_places,)
+        `feature` as in the forest, `n_features` for leaves; `threshold`, rounded to single precision, NaN
+        where a comparison alone does not decide the side; `child`, the place of the left child, which the
+        right one follows; `bounds`, the number of the bounds.
     """
-    nodes = aligned(forest.n_nodes, _NODE)
-    nodes["threshold"] = np.nan if forest.missing == "nan-or-zero" else forest.threshold
-    nodes["share_left"] = _share_left(forest)
-    nodes["feature"] = forest.feature
-    nodes["right"] = np.maximum(forest.right, 0)
-    nodes["low"], nodes["high"] = bounds[:, 0, 0], bounds[:, 1, 0]
+    nodes = aligned(n_places, _NODE)
+    nodes["threshold"][place] = np.nan
+    if forest.missing != "nan-or-zero":
+        with np.errstate(over="ignore", invalid="ignore"):
+            nodes["threshold"][place] = forest.threshold
+    nodes["feature"] = forest.n_features
+    nodes["feature"][place] = np.where(forest.is_split, forest.feature, forest.n_features)
+    split = np.flatnonzero(forest.is_split)
+    nodes["child"][place[split]] = place[split + 1]
+    nodes["bounds"][place] = number
     return frozen(nodes)
-
-
-def _widened(bounds: NDArray[np.int32], n_columns: int) -> NDArray[np.int32]:
-    """Return the bounds padded to more columns, aligned to a cache line."""
-    wide = aligned(int(np.prod(bounds.shape[:2])) * n_columns, np.dtype(np.int32))
-    wide = wide.reshape(*bounds.shape[:2], n_columns)
-    wide[:, :, : bounds.shape[2]] = bounds
-    return wide
 
 
 def aligned(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -113,10 +145,9 @@ def exponent(values: NDArray[np.float64]) -> int:
 def _share_left(forest: Forest) -> NDArray[np.float64]:
     split = np.flatnonzero(forest.is_split)
     left, right = forest.weight[split + 1], forest.weight[forest.right[split]]
-    share = np.full(forest.n_nodes, 0.5)
     # Training weights are only an estimate; no side gets probability 0.
-    share[split] = (left + 1) / (left + right + 2)
-    return share
+    roots = np.full(forest.n_trees, 0.5)
+    return np.concatenate([roots, (left + 1) / (left + right + 2)])
 
 
 def sources_of(costs: CostTable) -> Sources:

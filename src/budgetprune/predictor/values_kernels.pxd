@@ -1,1 +1,2 @@
+from budgetprune.predictor.state_kernels cimport round_to_single
 from budgetprune.utils.kernel_types cimport *

@@ -12,6 +12,7 @@ if cython.compiled:
 else:
     from math import isfinite, isnan
 
+    from budgetprune.predictor.state_kernels import round_to_single
     from budgetprune.utils.kernel_types import OutDoubles, Size
 
 # Types of numbers beside Python's own ones. `np.integer` would include time differences.
@@ -60,14 +61,3 @@ def read_numbers(
             return False
         row[k] = x
     return True
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def round_to_single(x: cython.double) -> cython.double:
-    if cython.compiled:
-        return cython.cast(cython.float, x)
-    else:  # noqa: RET505 (code after the branch would be unreachable when compiled)
-        with np.errstate(over="ignore"):
-            return float(np.float32(x))
