@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -288,6 +289,15 @@ def test_known_values_below_a_test_of_an_unavailable_source_count():
         assert np.all(decision.lower <= decision.probabilities)
         assert np.all(decision.probabilities <= decision.upper)
     assert found[0].probabilities[1] != found[1].probabilities[1]
+
+
+def test_rows_of_a_pandas_table(clinic):
+    row = pd.Series(ROW)
+    assert_same(clinic.decide(row), clinic.decide(ROW))
+    assert_same(
+        clinic.step(row[["age"]], known=row[["TSH"]]),
+        clinic.step({"age": ROW["age"]}, known={"TSH": ROW["TSH"]}),
+    )
 
 
 def test_sources_without_a_price_are_remembered_if_named():

@@ -51,7 +51,11 @@ def test_categories():
         return response.json()
 
     assert answer("Bonn")["probabilities"] != answer("Aix")["probabilities"]
-    assert answer("Atlantis") == answer(None)  # nobody knows it
+    unknown = answer("Atlantis")
+    (warning,) = unknown.pop("warnings")
+    assert warning == "the value of 'town' is a category that the model does not know; it counts as missing."
+    assert unknown == answer(None)
+    assert "warnings" not in answer("Aix")
     response = ask(app, "POST", "/v1/step", json={"values": {"town": 3}})
     check_refused(response, 422, "'town' is 3, but its categories")
 

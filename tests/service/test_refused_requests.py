@@ -39,6 +39,9 @@ ROW = rows("classes", 1)[0]
         (b"[" + b"[]," * 1000 + b"[]]", 413, "1002 lists and objects; the limit for it is 1000"),
         (b"null", 422, "must be an object, not null"),
         (b'{"values": {"x0": 1e39}}', 422, "'x0'.*too large"),
+        (b'{"values": {"x0": 1, "x0": 2}}', 422, "the body has the key 'x0' more than once"),
+        (b'{"values": {"x0": 1, "\\u00780": 2}}', 422, "the body has the key 'x0' more than once"),
+        (b'{"values": {"x0": 1}, "values": {}}', 422, "the body has the key 'values' more than once"),
     ],
 )
 def test_bytes(client, raw, status, words):
@@ -190,3 +193,11 @@ def test_no_error_of_the_service_so_far(client):
     text = client.get("/metrics").text
     assert 'endpoint="(other)",status="404"' in text
     assert 'status="5' not in text
+
+
+def test_colons_in_strings_are_no_keys(client):
+    body = {"values": {"x0": 0.5}, "unavailable": ["a:b"]}
+    check_refused(client.post("/v1/step", json=body), 422, "no source 'a:b'")
+    body = b'{"rows": [{"values": {"x0": 1}}, {"values": {"x0": 1, "x0": 2}}]}'
+    answer = client.post("/v1/batch", content=body, headers=JSON)
+    check_refused(answer, 422, r"rows\[1\] has the key 'x0' more than once")

@@ -6,6 +6,7 @@ import doctest
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from sklearn.datasets import load_iris
@@ -13,6 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import budgetprune.workflow.prune
 from budgetprune import FitOptions, Forest, InvalidInputError, PruneOptions, cli, prune_model
+from budgetprune.workflow.observer import SilentObserver
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,40 @@ def test_a_pickle_needs_trust(flowers, tmp_path):
     options = PruneOptions(trust=True)
     pruned = prune_model(tmp_path / "forest.joblib", rows, "target", budget=1.5, options=options)
     assert pruned.about.model == "RandomForestClassifier"
+
+
+def test_prices_of_columns_that_only_the_data_has(flowers, tmp_path):
+    """The price list of all columns serves a model of some of them, with its shared sources."""
+    _, _, rows = flowers
+    names = rows.columns[:4].tolist()
+    some = RandomForestClassifier(4, random_state=0).fit(rows[names[:3]], rows["target"])
+    lines = [*(f"{name},1," for name in names[:3]), f"{names[3]},1,ruler", ",5,ruler"]
+    (tmp_path / "costs.csv").write_text("\n".join(["feature,cost,source", *lines]))
+    pruned = prune_model(some, rows, "target", tmp_path / "costs.csv", budget=2.0)
+    assert pruned.predictor.costs.total(np.ones((1, pruned.predictor.costs.n_sources), bool))[0] >= 3.0
+    (tmp_path / "costs.csv").write_text("\n".join(["feature,cost", *lines[:3], "nose,1"]))
+    with pytest.raises(InvalidInputError, match="costs for columns that the data lacks: 'nose'"):
+        prune_model(some, rows, "target", tmp_path / "costs.csv", budget=2.0)
+
+
+def test_ranking_models_are_noted():
+    """R² says nothing about a ranking."""
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    grade = np.digitize(X[:, 0] + 0.3 * rng.normal(size=400), [-0.5, 0.5])
+    ranker = lightgbm.LGBMRanker(n_estimators=5, verbose=-1).fit(X, grade, group=[20] * 20)
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(grade=grade)
+    notes = []
+
+    class Notes(SilentObserver):
+        def note(self, message):
+            notes.append(message)
+
+    for model in (ranker, ranker.booster_):
+        prune_model(model, table, "grade", budget=1.5, observer=Notes())
+        assert any("ranking model" in note and "NDCG" in note for note in notes)
+        notes.clear()
 
 
 @pytest.mark.parametrize("price", [-1, np.nan, -np.inf, None, "free"])

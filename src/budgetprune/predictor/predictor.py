@@ -20,6 +20,7 @@ from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.engine import Engine
 from budgetprune.predictor.example import Example
 from budgetprune.predictor.rules import Order, check_decision_rule
+from budgetprune.predictor.values import as_mapping
 from budgetprune.utils.registry import Registry
 
 # Settings stored in a file with the forest and its prices.
@@ -172,7 +173,7 @@ class BudgetPredictor:
 
         Parameters
         ----------
-        values : mapping from features to values
+        values : mapping (also a pandas Series) from features to values
             Paid values: all sources that they need count as acquired, in this order.
         known : mapping from features to values, optional
             Free values; the sources that they need are free as well. If such a source has other features, it
@@ -187,8 +188,8 @@ class BudgetPredictor:
         decision : Decision
             Its `next` is the source to acquire next; None if it is decided, or if no source is left.
         """
-        example = self._example(known, max_cost)
-        example.take_paid(values)
+        example = self._example(as_mapping(known), max_cost)
+        example.take_paid(as_mapping(values))
         paid, lost = self._numbers(acquired, "acquired"), self._numbers(unavailable, "unavailable")
         for s in paid:
             example.request(s, is_named=True)
@@ -210,7 +211,7 @@ class BudgetPredictor:
 
         Parameters
         ----------
-        fetch : callable, or mapping from features to values
+        fetch : callable, or mapping (also a pandas Series) from features to values
             Called with the name of a source (or of a free feature). Returns the value of the feature that
             needs it, a mapping from features to values, or None if the source has no value itself, such as a
             blood draw. Values of features that need further sources are kept until those have been acquired.
@@ -231,6 +232,7 @@ class BudgetPredictor:
             If `fetch` fails; its `decision` is the last one before the failure.
         """
         check_on_error(on_error)
+        fetch, known = as_mapping(fetch), as_mapping(known)
         if isinstance(fetch, Mapping):
             row = None if known else self._engine.values.read_all(fetch)
             if row is None:
@@ -290,7 +292,7 @@ class BudgetPredictor:
             If a request fails; its `decision` is the last one before the failure.
         """
         return await acquire_concurrently(
-            self._example(known, max_cost), fetch, concurrency, timeout, on_error
+            self._example(as_mapping(known), max_cost), fetch, concurrency, timeout, on_error
         )
 
     def _example(self, known: Mapping[str, Any] | None, max_cost: float | None) -> Example:

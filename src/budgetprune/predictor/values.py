@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import join_first
+from budgetprune.costs import is_pandas, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.predictor.values_kernels import read_numbers
@@ -100,6 +100,13 @@ class Values:
             )
         return np.nan
 
+    def unknown_categories(self, values: Mapping[str, Any]) -> list[str]:
+        """Return the features of valid values whose category is unknown, so that they count as missing."""
+        if self._has_numbers_only:
+            return []
+        named = ((name, self._number[self.column_of(name)], value) for name, value in values.items())
+        return [name for name, known, value in named if known is not None and _is_unknown(known, value)]
+
     def read_all(self, values: Mapping[str, Any]) -> NDArray[np.float64] | None:
         """Convert all values in one step if all are present and plain numbers; else return None."""
         # Other mappings may be lazy, so only needed values are looked up.
@@ -108,6 +115,16 @@ class Values:
         row = np.empty(len(self.names))
         is_single = self.dtype == np.float32
         return row if read_numbers(values, self.names, row, is_single, self._allow_nan) else None
+
+
+def _is_unknown(known: Mapping[Any, float], value: Any) -> bool:
+    is_missing = value is None or _is_na(value) or value != value
+    return not is_missing and value not in known
+
+
+def as_mapping(values: Any) -> Any:
+    """Return a pandas Series, such as a row of a table, as a dictionary; anything else stays as it is."""
+    return dict(values.items()) if is_pandas(values, "Series") else values
 
 
 def _is_na(value: Any) -> bool:

@@ -5,6 +5,7 @@ The predictor validates the names, types and ranges of values; this module check
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from heapq import nsmallest
 from typing import Any
@@ -122,9 +123,41 @@ def _rows(raw: bytes, begin: int, ends: list[int], limits: Limits) -> Iterator[A
 def _parse(raw: bytes, where: str) -> Any:
     try:
         # The parser rejects NaN, infinity and numbers that overflow.
-        return orjson.loads(raw)
+        parsed = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise RefusedError(NOT_JSON, f"{_the(where)} is not valid JSON: {error}.", where) from None
+    # Strings may contain colons as well, but then there are more than keys.
+    if raw.count(b":") > _count_keys(parsed):
+        _refuse_duplicates(raw, where)
+    return parsed
+
+
+def _count_keys(value: Any) -> int:
+    """Count the keys of all objects in a parsed value."""
+    n, ahead = 0, [value]
+    while ahead:
+        each = ahead.pop()
+        if type(each) is dict:
+            n += len(each)
+            each = each.values()
+        elif type(each) is not list:
+            continue
+        ahead += [part for part in each if type(part) is dict or type(part) is list]
+    return n
+
+
+def _refuse_duplicates(raw: bytes, where: str) -> None:
+    """Raise if an object has a key twice; parsers would keep one of the values without a word."""
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                message = f"{_the(where)} has the key {key!r} more than once in one object; give one value."
+                raise RefusedError(INVALID, message, where)
+            seen.add(key)
+
+    json.loads(raw, object_pairs_hook=check, parse_int=str, parse_float=str)
 
 
 def _the(where: str) -> str:

@@ -36,6 +36,9 @@ class Answer(BaseModel):
     next_features: list[str] = Field(
         description="Features that need the next source. If it gives no value by itself, list it in acquired."
     )
+    warnings: list[str] = Field(
+        default=[], description="Values that count as missing; left out if there are none."
+    )
 
 
 class BatchAnswer(BaseModel):

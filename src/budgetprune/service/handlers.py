@@ -47,17 +47,19 @@ class RequestHandler:
         """Return the decision for the given values, or the next source to acquire."""
         check_fields(as_object(body, where), STEP, "values", where)
         acquired = sources_of(body, "acquired", where, self._n_sources)
+        values, known = values_of(body, "values", where) or {}, values_of(body, "known", where)
         try:
             decision = self._predictor.step(
-                values_of(body, "values", where) or {},
-                known=values_of(body, "known", where),
+                values,
+                known=known,
                 acquired=acquired,
                 unavailable=sources_of(body, "unavailable", where, self._n_sources),
                 max_cost=cost_limit_of(body, where),
             )
         except InvalidInputError as error:
             raise RefusedError(INVALID, str(error), where) from None
-        return self._answer(decision, _in_client_order(decision.acquired, acquired))
+        answer = self._answer(decision, _in_client_order(decision.acquired, acquired))
+        return self._with_warnings(answer, values if known is None else known | values)
 
     def decide(self, body: Any, where: str) -> Answer:
         """Return the decision for a complete row and the sources it would have acquired."""
@@ -70,7 +72,7 @@ class RequestHandler:
             decision = self._predictor.decide(values, max_cost=max_cost)
         except InvalidInputError as error:
             raise RefusedError(INVALID, str(error), where) from None
-        return self._answer(decision, list(decision.acquired))
+        return self._with_warnings(self._answer(decision, list(decision.acquired)), values)
 
     def _are_all_numbers(self, values: Any) -> bool:
         """Whether there is a valid number for each feature, and nothing else; the usual case, in one pass."""
@@ -91,6 +93,16 @@ class RequestHandler:
                 "feature that the model uses (null if it is missing)."
             )
         self._predictor.step(values)  # validates every value
+
+    def _with_warnings(self, answer: Answer, values: Body) -> Answer:
+        """Add `warnings` to an answer if values are categories that the model does not know."""
+        unknown = self._predictor._engine.values.unknown_categories(values)
+        if unknown:
+            answer["warnings"] = [
+                f"the value of {name!r} is a category that the model does not know; it counts as missing."
+                for name in unknown
+            ]
+        return answer
 
     def _answer(self, decision: Decision, acquired: list[str]) -> Answer:
         source = None if decision.next is None else self._description.sources[decision.next]

@@ -10,7 +10,9 @@ from budgetprune.costs import FeatureCosts, is_pandas
 from budgetprune.workflow.tables import PriceList, as_pandas, price_list_of, read_price_list
 
 
-def column_costs(costs: Any, names: Sequence[str], *, target: str, dropped: Sequence[str]) -> FeatureCosts:
+def column_costs(
+    costs: Any, names: Sequence[str], *, target: str, dropped: Sequence[str], others: Sequence[str] = ()
+) -> FeatureCosts:
     """Return the costs of columns, by name.
 
     Parameters
@@ -21,6 +23,7 @@ def column_costs(costs: Any, names: Sequence[str], *, target: str, dropped: Sequ
     names : columns that are features
     target : column that is predicted
     dropped : columns that are left out, which a price list may contain
+    others : further columns of the data, which a model does not have; a price list may contain them
     """
     costs = as_pandas(costs)
     if costs is None:
@@ -34,7 +37,7 @@ def column_costs(costs: Any, names: Sequence[str], *, target: str, dropped: Sequ
         prices, source = PriceList(dict(costs)), "the price list"
     else:
         return FeatureCosts.of(costs)
-    prices.check(names, target=target, dropped=dropped, file=source)
+    prices.check(names, target=target, dropped=dropped, file=source, others=others)
     return prices.for_features(names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -85,6 +86,13 @@ def prune_model(
     else:
         forest = Forest.from_model(model)
     options.check_counting(is_classifier=forest.is_classifier)
+    if _is_ranking_model(model):
+        observer.note(
+            "this is a ranking model. Its scores order the rows of a query, so R² says nothing about it, nor "
+            "about the pruned one. For NDCG, prune it in Python: "
+            "BudgetPruneRegressor(FrozenEstimator(model), "
+            "scoring=budgetprune.ranking.ndcg_scorer()).fit(X, y, qid=queries)."
+        )
     with observer.stage(f"reading {table_name(table)}"):
         opened = read_table_for(forest, table, target, max_columns=options.max_columns)
         opened.check_columns(options.drop, argument("drop"))
@@ -92,7 +100,7 @@ def prune_model(
     named = _with_column_names(forest, opened, name, options.drop)
     names = named.names
     named = named.with_categories_of(opened.frame.reindex(columns=list(names)))
-    prices = column_costs(costs, names, target=name, dropped=options.drop)
+    prices = column_costs(costs, names, target=name, dropped=options.drop, others=tuple(opened.frame.columns))
     check_varied(opened, name)
     with observer.stage("checking its rows"):
         validation = _labelled_rows(named, opened, name, all_known=True)
@@ -115,6 +123,21 @@ def prune_model(
     with observer.stage(f"pruning {forest.n_trees} trees, with {len(validation):,} rows", bars=True):
         pruned, _ = best_pruned([ensemble], budget, options, verbose=observer.has_bars)
     return build_model(pruned, ensemble, observer)
+
+
+def _is_ranking_model(model: Any) -> bool:
+    """Whether a model of LightGBM or XGBoost was trained to rank."""
+    model = getattr(model, "booster_", model)
+    if hasattr(model, "get_booster"):
+        model = model.get_booster()
+    if hasattr(model, "save_config"):
+        objective = json.loads(model.save_config())["learner"]["objective"]["name"]
+        return str(objective).startswith("rank:")
+    if hasattr(model, "model_to_string"):
+        lines = model.model_to_string(num_iteration=1).splitlines()
+        objective = next((line for line in lines if line.startswith("objective=")), "")
+        return objective.removeprefix("objective=").split(" ")[0] in ("lambdarank", "rank_xendcg")
+    return False
 
 
 def _with_column_names(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Forest:

@@ -134,6 +134,13 @@ def test_what_spreadsheets_write(prices):
     assert prices("Feature;Cost;;\na;1;;\nb;2,5;;\n".replace("2,5", "2.5")).own == {"a": 1, "b": 2.5}
 
 
+def test_decimal_commas(prices):
+    assert prices("feature;cost\na;12,50\nb;2,5\nc;3.25\n").own == {"a": 12.5, "b": 2.5, "c": 3.25}
+    for text in ("feature;cost\na;1,250\n", 'feature,cost\na,"12,50"\n'):
+        with pytest.raises(InvalidInputError, match="write a decimal point, and nothing between thousands"):
+            prices(text)
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [

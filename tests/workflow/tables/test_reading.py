@@ -242,3 +242,24 @@ def test_a_polars_table_keeps_its_types():
     assert columns.frame["s"].cat.categories.tolist() == ["01", "b"]
     assert columns.frame["b"].fillna(-1).tolist() == [1, -1, 0]
     assert columns.frame["c"].cat.categories.tolist() == ["u", "v"]
+
+
+def test_notes_on_columns_that_are_probably_no_features(tmp_path):
+    n = 600
+    frame = pd.DataFrame(
+        {
+            "Unnamed: 0": np.arange(n),
+            "id": np.arange(1, n + 1),
+            "weight": [f"{40 + k % 50}.6 kg" for k in range(n)],
+            "ward": [f"w{k % 200}" for k in range(n)],
+            "town": ["Aix", "Bonn", "Caen"] * (n // 3),
+            "age": np.arange(n) % 90,
+        }
+    )
+    notes = classify_columns(open_table(frame), without=()).notes()
+    assert len(notes) == 4
+    assert "'Unnamed: 0' numbers the rows" in notes[0]
+    assert "--drop" in notes[0]
+    assert "'id' numbers the rows" in notes[1]
+    assert "'weight' seems to hold numbers with a unit ('40.6 kg')" in notes[2]
+    assert "'ward' becomes a category with 200 values" in notes[3]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 MOST_NUMBERS_OF_TEXT = 0.5
 # Average number of rows of a category below which the column is probably a name or a key.
 FEWEST_ROWS_OF_CATEGORY = 2.0
+
+# A category column of more values than FEW_CATEGORIES is probably numeric if its texts are numbers with a
+# unit ("33.6 kg"); from MANY_CATEGORIES on, it is mentioned in any case.
+FEW_CATEGORIES, MANY_CATEGORIES = 10, 100
+_WITH_UNIT = re.compile(
+    r"[-+<>]?\s*[0-9]+(?:[.,][0-9]+)?\s*[^\W\d_]{1,6}(?:/[^\W\d_]{1,6})?|[-+]?[0-9.,]+\s*%"
+)
+# With fewer rows, a column that counts from 0 or 1 may be an accident.
+FEWEST_NUMBERED_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +53,46 @@ class Columns:
         return [str(dtype) == "category" for dtype in self.frame.dtypes]
 
     def notes(self) -> list[str]:
-        """Return a note for each column that is probably a name or a key."""
-        found = []
-        for name, is_categorical in zip(self.names, self.is_categorical, strict=True):
-            column = self.frame[name]
-            if is_categorical and column.count() < FEWEST_ROWS_OF_CATEGORY * len(column.cat.categories):
-                found.append(
-                    f"column {name!r} has {len(column.cat.categories)} different texts in {column.count()} "
-                    f"rows, which are too many to learn from; if it is a name or a key, leave it out: "
-                    f"{setting('drop', [name])}."
-                )
-        return found
+        """Return a note for each column that is probably a key, a row number or a number with a unit."""
+        return [
+            f"column {name!r} {problem}"
+            for name, is_categorical in zip(self.names, self.is_categorical, strict=True)
+            if (problem := (_odd_text if is_categorical else _odd_number)(name, self.frame[name]))
+        ]
+
+
+def _odd_text(name: str, column: pd.Series[Any]) -> str | None:
+    """Describe a categorical column that is probably no category."""
+    labels, n_rows = column.cat.categories, column.count()
+    leave_out = f"leave it out: {setting('drop', [name])}"
+    if n_rows < FEWEST_ROWS_OF_CATEGORY * len(labels):
+        return (
+            f"has {len(labels)} different texts in {n_rows} rows, which are too many to learn from; if it is "
+            f"a name or a key, {leave_out}."
+        )
+    with_unit = [label for label in labels if isinstance(label, str) and _WITH_UNIT.fullmatch(label)]
+    if len(with_unit) > MOST_NUMBERS_OF_TEXT * len(labels) and len(labels) > FEW_CATEGORIES:
+        return (
+            f"seems to hold numbers with a unit ({with_unit[0]!r}), and becomes a category for each text; "
+            f"write the numbers alone, or {leave_out}."
+        )
+    if len(labels) >= MANY_CATEGORIES:
+        return (
+            f"becomes a category with {len(labels)} values; group rare ones if you can, and if it is a name "
+            f"or a key, {leave_out}."
+        )
+    return None
+
+
+def _odd_number(name: str, column: pd.Series[Any]) -> str | None:
+    """Describe a numeric column that numbers the rows."""
+    values = column.to_numpy()
+    if len(values) < FEWEST_NUMBERED_ROWS or np.isnan(values).any():
+        return None
+    steps = values - np.arange(len(values))
+    if steps[0] in (0, 1) and np.all(steps == steps[0]):
+        return f"numbers the rows; if it is no feature, leave it out: {setting('drop', [name])}."
+    return None
 
 
 def classify_columns(table: Table, *, without: Collection[str], categorical: Collection[str] = ()) -> Columns:

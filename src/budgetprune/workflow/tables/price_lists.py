@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import os
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _KNOWN = ("feature", "cost", "source", "note")
+# With three digits after the comma, it may separate thousands.
+_DECIMAL_COMMA = re.compile(r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})")
 _SEVERAL = ";"  # between the sources of a feature that needs more than one
 
 
@@ -43,7 +46,15 @@ class PriceList:
     shared: dict[str, float] = field(default_factory=dict)
     needs: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def check(self, names: Sequence[str], *, target: str, dropped: Collection[str], file: Any) -> None:
+    def check(
+        self,
+        names: Sequence[str],
+        *,
+        target: str,
+        dropped: Collection[str],
+        file: Any,
+        others: Collection[str] = (),
+    ) -> None:
         """Raise unless all features have a price, and no other column has one.
 
         Parameters
@@ -52,8 +63,10 @@ class PriceList:
         target : column that is predicted
         dropped : columns that are left out, which may have a price
         file : the price list, for messages
+        others : further columns of the data that may have a price, such as those that a model does not use
         """
-        unknown = [name for name in self.own if name not in names and name not in (target, *dropped)]
+        allowed = {target, *dropped, *others}
+        unknown = [name for name in self.own if name not in names and name not in allowed]
         if unknown:
             raise InvalidInputError(
                 f"{file} has costs for columns that the data lacks: "
@@ -105,10 +118,15 @@ def read_price_list(file: str | os.PathLike[str]) -> PriceList:
         T3,3,blood draw
         ,10,blood draw
 
+    In a file separated by semicolons or tabs, a cost may have a decimal comma (``2,5``).
     A name that begins like a formula may have a quote before it, as in `price_list_template`.
     """
     path = Path(file)
-    return _price_list(path, ((f"line {line}", entry) for line, entry in _entries(path)))
+    with reading_errors(path):
+        separator, _ = read_header(path)
+    entries = ((f"line {line}", entry) for line, entry in _entries(path))
+    # In a file separated by commas, "2,5" in quotes may be a mistake.
+    return _price_list(path, entries, has_decimal_commas=separator != ",")
 
 
 def price_list_of(table: pd.DataFrame) -> PriceList:
@@ -123,7 +141,9 @@ def price_list_of(table: pd.DataFrame) -> PriceList:
     )
 
 
-def _price_list(path: Path | str, entries: Iterable[tuple[str, dict[str, str]]]) -> PriceList:
+def _price_list(
+    path: Path | str, entries: Iterable[tuple[str, dict[str, str]]], *, has_decimal_commas: bool = False
+) -> PriceList:
     """Parse the entries of a price list; `path` and the place of each entry are for messages."""
     own: dict[str, float] = {}
     shared: dict[str, float] = {}
@@ -144,6 +164,8 @@ def _price_list(path: Path | str, entries: Iterable[tuple[str, dict[str, str]]])
             raise InvalidInputError(f"{place} of {path} has a second cost for {key!r}; delete one.")
         if not written:
             empty.append(key)
+        if _DECIMAL_COMMA.fullmatch(written) and has_decimal_commas:
+            written = written.replace(",", ".")
         kind[key] = _price(written, key, f"{place} of {path}") if written else math.nan
         if name and sources:
             needs[name] = sources
@@ -194,8 +216,10 @@ def _price(written: str, name: str, place: str) -> float:
     except ValueError:
         price = math.nan
     if not 0 <= price < math.inf:
+        hint = "; write a decimal point, and nothing between thousands" if "," in written else ""
         raise InvalidInputError(
-            f"the cost of {name!r} in {place} is {written!r}, but must be a number of at least 0 (2.5, say)."
+            f"the cost of {name!r} in {place} is {written!r}, but must be a number of at least 0 (2.5, say)"
+            f"{hint}."
         )
     if not is_price(price):
         raise InvalidInputError(
