@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from .models import COMPARED, OTHER
+from budgetprune.report import OtherModel, summarise, to_json, write_page
+
+from .models import COMPARED, OTHER, case
 
 
 def columns(found):
@@ -57,6 +61,22 @@ def test_another_model(look, name):
     assert f"than {OTHER}" in found.text("compare-words")
     first = found.page.locator("#side-sources tr").first.locator("td, th").all_text_contents()
     assert first[0] in {source["name"] for source in rival["sources"]}
+
+
+def test_a_staged_model_is_compared_with_decided_costs(browser, tmp_path):
+    """It has no full cost, so the other one is counted in the same way."""
+    found = case("wine")
+    summary = summarise(found.model, found.X, found.y, other=OtherModel(found.model, found.X, OTHER))
+    summary = replace(summary, rival=replace(summary.rival, kind="staged", full=None))
+    write_page(summary, tmp_path / "page.html")
+    page = browser.new_context().new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.locator("input[name=counting][value=full]").is_checked()
+    own = to_json(summary)["points"][summary.delivered]["decided"]
+    shown = page.locator("#side td:nth-child(2)").all_text_contents()
+    assert [text.replace("\u00a0", " ") for text in shown] == list(own["facts"])
+    assert "Costs of both are counted until a row stops." in page.locator("#compare-words").text_content()
+    page.context.close()
 
 
 def test_who_stops_where(look):

@@ -11,9 +11,8 @@ function firstOther() {
   return String(recommendedPoint === null ? S.points.length - 1 : S.recommended);
 }
 
-// Staged models are never counted in full.
 function otherOf(id, counting) {
-  if (id === "rival") return { name: S.rival.name, outcome: S.rival[counting] ?? S.rival.decided, sources: S.rival.sources };
+  if (id === "rival") return { name: S.rival.name, outcome: S.rival[counting], sources: S.rival.sources };
   return { name: S.points[id].name, outcome: S.points[id][counting], sources: S.sources };
 }
 
@@ -35,13 +34,14 @@ function differenceInWords(own, other, name) {
 
 function drawCompare(state) {
   const point = S.points[state.point];
-  const own = point[state.counting];
-  const { name, outcome, sources } = otherOf($("other").value, state.counting);
   const isRival = $("other").value === "rival";
+  const isMixed = isRival && state.counting === "full" && S.rival.full === null;
+  const counting = isMixed ? "decided" : state.counting;
+  const own = point[counting];
+  const { name, outcome, sources } = otherOf($("other").value, counting);
   const isPaired = isRival && state.point === S.delivered;
   const words = isPaired ? outcome.words.verdict : `${point.name} ${differenceInWords(own, outcome, isRival ? name : name.toLowerCase())}`;
-  const isMixed = isRival && state.counting === "full" && S.rival.full === null;
-  $("compare-words").textContent = tied(words + (isMixed ? ` Costs of ${name} are those until a row stops.` : ""));
+  $("compare-words").textContent = tied(words + (isMixed ? " Costs of both are counted until a row stops." : ""));
   for (const [id, text] of [["side-own", point.name], ["side-other", name]]) {
     $(id).textContent = text;
     $(`${id}-sources`).textContent = text;

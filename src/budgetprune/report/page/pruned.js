@@ -14,7 +14,7 @@ function drawOwn(state, go) {
 }
 
 function pair(before, after, largest, format) {
-  const rod = (value, kind) => element("span", { class: `rod ${kind}`, style: { width: `${largest > 0 ? (100 * value) / largest : 0}%`, minWidth: value > 0 ? "2px" : 0 } });
+  const rod = (value, kind) => element("span", { class: `rod ${kind}`, style: { width: `${largest > 0 ? Math.min((100 * value) / largest, 100) : 0}%`, minWidth: value > 0 ? "2px" : 0 } });
   return element(
     "span", { class: "pair" },
     rod(before, "before"), element("span", { class: "number before" }, element("span", { class: "hidden" }, "before "), format(before)),
@@ -25,7 +25,7 @@ function pair(before, after, largest, format) {
 function drawSources(state) {
   const { bought } = S.points[state.point][state.counting];
   const { others } = bought;
-  const largest = Math.max(...bought.cost, ...bought.reference_cost, others.cost, others.reference_cost);
+  const largest = Math.max(...bought.cost, ...bought.reference_cost);
   const rows = bought.sources.map((s, i) =>
     element(
       "tr", {},
