@@ -153,8 +153,10 @@ class Chain:
 
 
 def _sums(forest: Forest, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Stages may read rows in another precision than the model does.
+    exact = np.ascontiguousarray(rows, dtype=forest.input_dtype)
     found: NDArray[np.float64] = sum_values(
-        rows, forest._packed, forest.value, forest.tree_output, forest.base
+        exact, forest._packed, forest.value, forest.tree_output, forest.base
     )
     return found
 
