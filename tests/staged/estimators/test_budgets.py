@@ -123,3 +123,26 @@ def test_sources_that_cost_more_together_are_no_cheaper_order():
     costs = FeatureCosts({"a": 1, "b": 2, "c": 2, "d": 9}, groups={"b": "draw", "c": "draw"}, group_costs=4)
     model = BudgetClassifier(costs, budget=1, random_state=0).fit(X, y)
     assert [stage.sources for stage in model.stages_[1:2]] == [("a",)]
+
+
+@pytest.mark.parametrize("time_limit", [None, 0.0])
+def test_a_fit_for_a_large_budget_serves_small_ones(time_limit):
+    """The best source is expensive, the next best one costs 4.5, and cheap ones are nearly worthless."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(5500, 8))
+    labels = 1.5 * rows[:, 0] + 0.7 * rows[:, 1] + 0.6 * rng.normal(size=5500) > 0
+    rows[:, 2:] += 0.25 * rows[:, 1:2]
+    costs = [20.0, 4.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    train, test = slice(0, 1500), slice(1500, None)
+    settings = {"learner": "lightgbm", "cv": 3, "random_state": 0, "time_limit": time_limit}
+    small, large = (
+        BudgetClassifier(costs, budget=budget, **settings).fit(rows[train], labels[train])
+        for budget in (5, 30)
+    )
+    cheaper = large.with_budget(5.0)
+    assert cheaper.acquisition_cost(rows[test]).mean() > 0
+    constant = max(labels[test].mean(), 1 - labels[test].mean())
+    assert cheaper.score(rows[test], labels[test]) > constant + 0.02
+    if time_limit is None:
+        assert (1,) in [chain.stages[1].sources for chain in large.model_.chains]
+        assert cheaper.score(rows[test], labels[test]) > small.score(rows[test], labels[test]) - 0.02

@@ -153,16 +153,23 @@ def _trained_chains(
     deadline: Deadline,
     on_progress: Callable[[], Any],
 ) -> Iterator[tuple[StageTrainer, CrossFitted]]:
-    """Train chains as far as time allows; the first and that of the requested budget in any case."""
-    wanted = next((plan for plan in plans if _first_price(spec, plan) <= spec.budget * ROUNDING), None)
+    """Train chains as far as time allows.
+
+    Trained in any case: the first, that of the requested budget, and the one with the cheapest first stage,
+    so that the model serves small budgets as well.
+    """
+    prices = [_first_price(spec, plan) for plan in plans]
+    wanted = next((i for i, price in enumerate(prices) if price <= spec.budget * ROUNDING), 0)
+    required = {0, wanted, int(np.argmin(prices))}
+    chosen = [i for i in range(len(plans)) if i in required or i < extent.n_chains]
     shortest = 0.0
-    for i, plan in enumerate(plans):
+    for number, i in enumerate(chosen):
         # A further chain takes some time, even with the minimum number of rounds.
-        is_extra = i >= extent.n_chains or deadline.left() < shortest
-        if i and plan is not wanted and is_extra:
+        if i not in required and deadline.left() < shortest:
             continue
+        plan = plans[i]
         began = time.monotonic()
-        limit = deadline.share(1 / max(min(len(plans), extent.n_chains) - i, 1))
+        limit = deadline.share(1 / (len(chosen) - number))
         trainer = StageTrainer(
             growth.learner,
             growth.settings,

@@ -32,6 +32,7 @@ def propose_orders(trials: TrialTrainer, limits: CostLimits) -> list[list[Step]]
     ]
     orders += _cheaper_orders(trials, limits, orders)
     orders += _affordable_order(trials, limits)
+    orders += _order_below_best(trials, limits, orders)
     return [within(limits.costs, order, limits.max_cost) for order in orders]
 
 
@@ -65,6 +66,25 @@ def _affordable_order(trials: TrialTrainer, limits: CostLimits) -> list[list[Ste
     if limits.budget >= alone.max() or len(_exponents(limits.costs.price)) == 1:
         return []
     return _order_up_to(trials, limits, limits.budget * ROUNDING, IGNORE_PRICE)
+
+
+def _order_below_best(
+    trials: TrialTrainer, limits: CostLimits, orders: Sequence[list[Step]]
+) -> list[list[Step]]:
+    """Return an order of the sources cheaper than the most informative one; it ignores prices.
+
+    If the most informative source is expensive, the other orders acquire the cheapest sources first, whatever
+    they are worth. So budgets below the price of that source need an order that begins with the most
+    informative of the others; there is none if another order begins with it.
+    """
+    if len(_exponents(limits.costs.price[limits.offered_sources()])) == 1:
+        return []
+    ignoring = orders[EXPONENTS.index(IGNORE_PRICE)]
+    if not ignoring:
+        return []
+    found = _order_up_to(trials, limits, ignoring[0].price / ROUNDING, IGNORE_PRICE)
+    begun = [order[0].sources for order in orders if order]
+    return [order for order in found if order[0].sources not in begun]
 
 
 def _order_up_to(trials: TrialTrainer, limits: CostLimits, limit: float, exponent: float) -> list[list[Step]]:
