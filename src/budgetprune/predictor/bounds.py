@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.predictor.bounds_kernels import between, fill_score_pair, fill_shares, softmax_bounds
+from budgetprune.predictor.bounds_kernels import ScorePair, Shares, between, softmax_bounds
 from budgetprune.predictor.kernels import COMPLETE, bound
 from budgetprune.predictor.rules import EPSILON, DecisionRule, rounding_error
 from budgetprune.predictor.state_kernels import BoundedTrees
@@ -42,15 +42,6 @@ class StepResult(NamedTuple):
     bounds: NDArray[np.float64]
 
 
-class ScorePair(NamedTuple):
-    """Two scores whose weighted sum is the only direction, and the sum of the scores."""
-
-    first: float
-    second: float
-    least_sum: float
-    most_sum: float
-
-
 class ProbabilityBounds:
     """Convert sums over trees to probabilities or targets, and to their bounds.
 
@@ -63,6 +54,7 @@ class ProbabilityBounds:
         self._score_pair = (
             None if decision_rule.weights is None else _score_pair(forest, *decision_rule.weights)
         )
+        self._shares = Shares(self._guard, forest.divisor)
         # An average of shares is between 0 and 1, also after rounding.
         self._are_shares = (
             forest.is_classifier
@@ -86,9 +78,7 @@ class ProbabilityBounds:
         forest, is_complete = self._forest, result.why == COMPLETE
         if self._are_shares:
             bounds = result.bounds if is_complete else self._score_bounds(row, result)
-            found = np.empty((3, forest.n_outputs))
-            fill_shares(result.scores, bounds, is_complete, self._guard, forest.divisor, found)
-            return found[0], found[1], found[2]
+            return self._shares.between_bounds(result.scores, bounds, is_complete)
         scores = result.scores[np.newaxis] / forest.divisor
         now = forest.probabilities(scores)[0] if forest.is_classifier else forest.answers(scores)
         if is_complete:
@@ -104,12 +94,9 @@ class ProbabilityBounds:
         """
         if self._decision_rule.weights is None:
             return result.bounds
-        found = np.empty((2, 2))
         if self._score_pair is None:
-            found[:] = bound(row, result.known, self.trees, self._decision_rule.stopping)
-        else:
-            fill_score_pair(result.bounds, *self._score_pair, found)
-        return found
+            return bound(row, result.known, self.trees, self._decision_rule.stopping)
+        return self._score_pair.separate(result.bounds)
 
     def _linked(
         self, lower: NDArray[np.float64], upper: NDArray[np.float64]

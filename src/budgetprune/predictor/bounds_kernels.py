@@ -99,40 +99,62 @@ def find_slot(bounds: OutInts2, row: Size, slots: OutInts) -> Size:
 # --- Arrays with an entry per class: too short for numpy, whose call overhead would dominate ----------------
 
 
-def fill_score_pair(
-    bounds: Doubles2,
-    first: cython.double,
-    second: cython.double,
-    least_sum: cython.double,
-    most_sum: cython.double,
-    found: OutDoubles2,
-) -> None:
-    """Compute bounds of two scores from bounds of their weighted sum; see `ScorePair`."""
-    least: cython.double = bounds[0, 0]
-    most: cython.double = bounds[1, 0]
-    factor: cython.double = 1 / (second - first)
-    found[0, 0] = factor * (second * least_sum - most)
-    found[0, 1] = factor * (least - first * least_sum)
-    found[1, 0] = factor * (second * most_sum - least)
-    found[1, 1] = factor * (most - first * most_sum)
+class Shares:
+    """Averages of shares, and bounds of the final ones, from sums over trees and their bounds.
+
+    Parameters
+    ----------
+    guard : bound of the rounding error of a sum
+    divisor : of the sums
+    """
+
+    def __init__(self, guard: float, divisor: float) -> None:
+        self.guard = guard
+        self.divisor = divisor
+
+    def between_bounds(
+        self, scores: Doubles, bounds: Doubles2, is_complete: cython.bint
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return averages, clipped to [0, 1], and bounds that include them; equal ones if `is_complete`."""
+        found = np.empty((3, scores.shape[0]))
+        share: OutDoubles2 = found
+        k: Size
+        for k in range(scores.shape[0]):
+            share[0, k] = share[1, k] = share[2, k] = scores[k] / self.divisor
+            if not is_complete:
+                share[1, k] = max((bounds[0, k] - self.guard) / self.divisor, 0.0)
+                share[2, k] = min((bounds[1, k] + self.guard) / self.divisor, 1.0)
+        move_between(share)
+        return found[0], found[1], found[2]
 
 
-def fill_shares(
-    scores: Doubles,
-    bounds: Doubles2,
-    is_complete: cython.bint,
-    guard: cython.double,
-    divisor: cython.double,
-    found: OutDoubles2,
-) -> None:
-    """Compute averages, clipped to [0, 1], and their bounds, from sums and their bounds."""
-    k: Size
-    for k in range(scores.shape[0]):
-        found[0, k] = found[1, k] = found[2, k] = scores[k] / divisor
-        if not is_complete:
-            found[1, k] = max((bounds[0, k] - guard) / divisor, 0.0)
-            found[2, k] = min((bounds[1, k] + guard) / divisor, 1.0)
-    move_between(found)
+class ScorePair:
+    """Two scores whose weighted sum is the only direction.
+
+    Parameters
+    ----------
+    first, second : weights of the scores
+    least_sum, most_sum : bounds of the sum of the scores, which is constant except for rounding
+    """
+
+    def __init__(self, first: float, second: float, least_sum: float, most_sum: float) -> None:
+        self.first = first
+        self.second = second
+        self.least_sum = least_sum
+        self.most_sum = most_sum
+
+    def separate(self, bounds: Doubles2) -> NDArray[np.float64]:
+        """Return bounds of both scores from those of the direction."""
+        found = np.empty((2, 2))
+        pair: OutDoubles2 = found
+        least: cython.double = bounds[0, 0]
+        most: cython.double = bounds[1, 0]
+        factor: cython.double = 1 / (self.second - self.first)
+        pair[0, 0] = factor * (self.second * self.least_sum - most)
+        pair[0, 1] = factor * (least - self.first * self.least_sum)
+        pair[1, 0] = factor * (self.second * self.most_sum - least)
+        pair[1, 1] = factor * (most - self.first * self.most_sum)
+        return found
 
 
 def softmax_bounds(own: Doubles, others: Doubles) -> NDArray[np.float64]:

@@ -49,7 +49,6 @@ class Engine(SourceIndex):
         super().__init__(forest, costs)
         self.slack, self.threshold = slack, threshold
         decision_rule = decision_rule_of(forest, threshold, tolerance, order, look_ahead)
-        self._n_directions = decision_rule.base.size
         self.trees = trees_of(forest, decision_rule.value, decision_rule.direction, decision_rule.base)
         self.probability_bounds = ProbabilityBounds(forest, decision_rule)
         self._decider = kernels.Decider(
@@ -60,7 +59,9 @@ class Engine(SourceIndex):
             forest.value,
             forest.tree_output,
             forest.base,
-            self.price.size,
+            self.price,
+            self.is_known_for_free,
+            self.is_free,
         )
         # Workspaces that no thread uses at the moment.
         self._states: list[State] = []
@@ -70,47 +71,30 @@ class Engine(SourceIndex):
 
     def run(
         self,
-        row: NDArray[Any],
+        row: NDArray[np.float64],
         known: NDArray[np.bool_],
         acquired: NDArray[np.bool_],
         is_available: NDArray[np.bool_],
         price: NDArray[np.float64],
         cost_limit: float,
-        n_steps: int,
     ) -> StepResult:
-        """Advance one example by at most `n_steps`; `price` is what is still to be paid for each source."""
-        order = np.empty(n_steps, np.int32)
-        is_wanted, known_then = np.empty(acquired.size, np.bool_), np.empty(known.size, np.bool_)
-        scores, bounds = np.empty(self.forest.n_outputs), np.empty((2, self._n_directions))
+        """Decide one example, or choose its next source; `price` is what is still to be paid for each."""
         state = self._states.pop() if self._states else self._decider.new_state()
-        label, why, source, is_certain, n_acquired = self._decider.decide(
-            row,
-            known,
-            acquired,
-            is_available,
-            price,
-            cost_limit,
-            state,
-            order,
-            is_wanted,
-            known_then,
-            scores,
-            bounds,
-        )
+        found = self._decider.step(row, known, acquired, is_available, price, cost_limit, state)
         self._states.append(state)
-        taken = order[:n_acquired].tolist()
-        return StepResult(label, why, source, is_certain, taken, is_wanted, known_then, scores, bounds)
+        return StepResult(*found)
 
-    def finish(self, row: NDArray[Any], cost_limit: float) -> Decision:
+    def finish(self, row: NDArray[np.float64], cost_limit: float) -> Decision:
         """Decide one example whose values are all given."""
-        price, free = self.price, self.is_free
-        result = self.run(row, self.is_known_for_free, free, self.all_available, price, cost_limit, free.size)
+        state = self._states.pop() if self._states else self._decider.new_state()
+        result = StepResult(*self._decider.finish(row, cost_limit, state))
+        self._states.append(state)
         cost = sum([self._price_list[s] for s in result.order])
-        return self.decision(row, result, price, cost, result.order)
+        return self.decision(row, result, self.price, cost, result.order)
 
     def decision(
         self,
-        row: NDArray[Any],
+        row: NDArray[np.float64],
         result: StepResult,
         price: NDArray[np.float64],
         cost: float,
@@ -120,7 +104,7 @@ class Engine(SourceIndex):
         forest, names = self.forest, self.source_names
         if result.why == kernels.UNAVAILABLE:
             # Trees may stand at a test whose value never comes; known values below it count as well.
-            (scores,), _ = expected_values(forest, np.asarray(row)[np.newaxis], result.known)
+            (scores,), _ = expected_values(forest, row[np.newaxis], result.known)
             result = result._replace(scores=scores)
         now, low, high = self.probability_bounds(row, result)
         if forest.classes is not None and result.label != kernels.NO_LABEL:
@@ -174,7 +158,6 @@ class Engine(SourceIndex):
                 np.ascontiguousarray(rows[block], dtype=np.float64),
                 known,
                 at_hand,
-                self.price,
                 cost_limit * ROUNDING,
                 label[block],
                 why[block],

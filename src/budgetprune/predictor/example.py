@@ -219,5 +219,4 @@ class Example:
             self._is_available,
             self._price,
             max(self._cost_limit * ROUNDING - self._cost, 0.0),
-            n_steps=0,
         )

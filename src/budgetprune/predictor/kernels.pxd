@@ -1,7 +1,7 @@
+from budgetprune.predictor.advance_kernels cimport advance, start_at_roots
 from budgetprune.predictor.choice_kernels cimport Needs, choose, find_wanted
 from budgetprune.predictor.state_kernels cimport (
-    BoundedTrees, State, StoppingRule, advance, copy_state, set_value, start_at_roots,
-    waits
+    BoundedTrees, State, StoppingRule, copy_state, set_values, waits
 )
 from budgetprune.utils.kernel_types cimport *
 
@@ -32,4 +32,6 @@ cdef class Decider:
     cdef Ints tree_output
     cdef Doubles base
     cdef Size n_features, n_sources
-    cdef State initial
+    cdef Doubles price
+    cdef State initial, start
+    cdef bint is_some_known

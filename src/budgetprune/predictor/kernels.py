@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +13,14 @@ if cython.compiled:
 else:
     from numpy import exp
 
+    from budgetprune.predictor.advance_kernels import advance, start_at_roots
     from budgetprune.predictor.choice_kernels import Needs, choose, find_wanted
     from budgetprune.predictor.state_kernels import (
         BoundedTrees,
         State,
         StoppingRule,
-        advance,
         copy_state,
-        set_value,
-        start_at_roots,
+        set_values,
         waits,
     )
     from budgetprune.utils.kernel_types import (
@@ -27,11 +28,8 @@ else:
         Doubles2,
         Flags,
         OutChars,
-        OutDoubles,
         OutDoubles2,
-        OutFlags,
         OutFlags2,
-        OutInts,
         OutLongs,
         Size,
         int8_t,
@@ -50,7 +48,8 @@ class Decider:
     ----------
     trees, needs, rule, slack : see there
     value, tree_output, base : as in `Forest`
-    n_sources : number of sources
+    price : of each source
+    known, acquired : features and sources that are free
     """
 
     def __init__(
@@ -62,7 +61,9 @@ class Decider:
         value: NDArray[np.float64],
         tree_output: NDArray[np.int32],
         base: NDArray[np.float64],
-        n_sources: int,
+        price: NDArray[np.float64],
+        known: NDArray[np.bool_],
+        acquired: NDArray[np.bool_],
     ) -> None:
         self.trees = trees
         self.needs = needs
@@ -72,10 +73,14 @@ class Decider:
         self.tree_output = tree_output
         self.base = base
         self.n_features = trees.n_features
-        self.n_sources = n_sources
-        # The initial state of all examples, with no known feature.
+        self.n_sources = price.size
+        self.price = price
+        # States of all examples: with nothing, and with what is free.
         self.initial = self.new_state()
         start_at_roots(self.trees, self.rule, self.slack, self.initial)
+        self.start = self.new_state()
+        copy_state(self.initial, self.start)
+        self.is_some_known = mark(known, acquired, self, self.start)
 
     def new_state(self) -> State:
         """Return a workspace for examples of this model."""
@@ -86,7 +91,6 @@ class Decider:
         rows: Doubles2,
         known: Flags,
         acquired: Flags,
-        price: Doubles,
         cost_limit: cython.double,
         label: OutLongs,
         why: OutChars,
@@ -102,14 +106,27 @@ class Decider:
         has : filled in, bool array of shape (n_rows, n_sources)
         scores : filled in, of shape (n_rows, n_outputs), sums over the last nodes reached; not divided
         """
-        state: State = self.new_state()
         origin: State = self.new_state()
+        state: State = self.new_state()
+        copy_state(self.initial, origin)
+        is_some_known: cython.bint = mark(known, acquired, self, origin)
         with cython.nogil:
-            simulate_rows(
-                rows, known, acquired, self, price, cost_limit, origin, state, label, why, has, scores
-            )
+            simulate_rows(rows, is_some_known, self, cost_limit, origin, state, label, why, has, scores)
 
-    def decide(
+    def finish(self, row: Doubles, cost_limit: cython.double, state: State) -> tuple[Any, ...]:
+        """Decide an example whose values are all in `row`; what costs nothing is known from the start.
+
+        `state` is a workspace. See `StepResult` for the results.
+        """
+        copy_state(self.start, state)
+        set_values(row, state)
+        if self.is_some_known:
+            start_at_roots(self.trees, self.rule, self.slack, state)
+        run(self, self.price, cost_limit, self.n_sources, state)
+        found: tuple[Any, ...] = results(self, state)
+        return found
+
+    def step(
         self,
         row: Doubles,
         known: Flags,
@@ -118,47 +135,65 @@ class Decider:
         price: Doubles,
         cost_limit: cython.double,
         state: State,
-        order: OutInts,
-        is_wanted: OutFlags,
-        known_then: OutFlags,
-        scores: OutDoubles,
-        bounds: OutDoubles2,
-    ) -> tuple[int, int, int, bool, int]:
-        """Advance one example until `order` is full, and return its results; see `StepResult`.
+    ) -> tuple[Any, ...]:
+        """Decide an example from known values, or choose its next source.
 
-        `state` is a workspace. The last five arguments are filled in.
+        `state` is a workspace. See `StepResult` for the results.
         """
         k: Size
-        has_known: cython.bint = False
-        for k in range(self.n_features):
-            if known[k]:
-                has_known = True
-        if not has_known:
-            copy_state(self.initial, state)
-        for k in range(self.n_features):
-            state.known[k] = known[k]
-            set_value(state, k, row[k])
+        copy_state(self.initial, state)
+        set_values(row, state)
         for k in range(self.n_sources):
-            state.acquired[k] = acquired[k]
             state.is_available[k] = is_available[k]
-        if has_known:
+        if mark(known, acquired, self, state):
             start_at_roots(self.trees, self.rule, self.slack, state)
-        run(self, price, cost_limit, order.shape[0], state)
-        for k in range(state.n_acquired):
-            order[k] = state.order[k]
-        for k in range(self.n_features):
-            known_then[k] = state.known[k]
-        find_wanted(self.needs, state, is_wanted)
-        sum_scores(self, state)
-        for k in range(self.base.shape[0]):
-            scores[k] = state.scores[k]
-        state.label = possible_label(self, state)
-        is_certain: cython.bint = state.why == CERTAIN
-        if self.slack > 0:
-            start_at_roots(self.trees, self.rule, 0.0, state)
-            is_certain = certain_label(self.rule, self.trees.scale, state) != NO_LABEL
-        fill_bounds(self.trees, state, bounds)
-        return state.label, state.why, state.source, is_certain, state.n_acquired
+        run(self, price, cost_limit, 0, state)
+        found: tuple[Any, ...] = results(self, state)
+        return found
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def mark(known: Flags, acquired: Flags, decider: Decider, state: State) -> cython.bint:
+    """Mark known features and acquired sources in a state; return whether any feature is known."""
+    k: Size
+    is_some_known: cython.bint = False
+    for k in range(decider.n_features):
+        state.known[k] = known[k]
+        if known[k]:
+            is_some_known = True
+    for k in range(decider.n_sources):
+        state.acquired[k] = acquired[k]
+    return is_some_known
+
+
+@cython.cfunc
+def results(decider: Decider, state: State) -> tuple[Any, ...]:
+    """Return the fields of `StepResult` for a state after `run`."""
+    sum_scores(decider, state)
+    state.label = possible_label(decider, state)
+    is_certain: cython.bint = state.why == CERTAIN
+    is_wanted = np.empty(decider.n_sources, dtype=np.bool_)
+    find_wanted(decider.needs, state, is_wanted)
+    if decider.slack > 0:
+        start_at_roots(decider.trees, decider.rule, 0.0, state)
+        is_certain = certain_label(decider.rule, decider.trees.scale, state) != NO_LABEL
+    fill_bounds(decider.trees, state, state.final_bounds)
+    order = []
+    j: Size
+    for j in range(state.n_acquired):
+        order.append(state.order[j])  # noqa: PERF401 (a comprehension is slower when compiled)
+    return (
+        state.label,
+        state.why,
+        state.source,
+        is_certain,
+        order,
+        is_wanted,
+        state.known_array.copy(),
+        state.score_array.copy(),
+        state.bound_array.copy(),
+    )
 
 
 def bound(row: Doubles, known: Flags, trees: BoundedTrees, rule: StoppingRule) -> NDArray[np.float64]:
@@ -167,7 +202,7 @@ def bound(row: Doubles, known: Flags, trees: BoundedTrees, rule: StoppingRule) -
     k: Size
     for k in range(known.shape[0]):
         state.known[k] = known[k]
-        set_value(state, k, row[k])
+    set_values(row, state)
     start_at_roots(trees, rule, 0.0, state)
     bounds = np.empty((2, trees.n_directions))
     fill_bounds(trees, state, bounds)
@@ -346,10 +381,8 @@ def possible_label(decider: Decider, state: State) -> Size:
 @cython.exceptval(check=False)
 def simulate_rows(
     rows: Doubles2,
-    known: Flags,
-    acquired: Flags,
+    is_some_known: cython.bint,
     decider: Decider,
-    price: Doubles,
     cost_limit: cython.double,
     origin: State,
     state: State,
@@ -358,25 +391,16 @@ def simulate_rows(
     has: OutFlags2,
     scores: OutDoubles2,
 ) -> cython.void:
-    """Implement `Decider.simulate`; `origin` and `state` are workspaces."""
+    """Implement `Decider.simulate`; `origin` marks what is known, and `state` is a workspace."""
     i: Size
     k: Size
-    # All rows start from the same state.
-    are_alike: cython.bint = True
-    for k in range(decider.n_features):
-        origin.known[k] = known[k]
-        if known[k]:
-            are_alike = False
-    for k in range(decider.n_sources):
-        origin.acquired[k] = acquired[k]
     for i in range(rows.shape[0]):
-        for k in range(decider.n_features):
-            set_value(origin, k, rows[i, k])
-            set_value(state, k, rows[i, k])
-        if i == 0 or not are_alike:
+        set_values(rows[i], state)
+        if is_some_known:
+            set_values(rows[i], origin)
             start_at_roots(decider.trees, decider.rule, decider.slack, origin)
         copy_state(origin, state)
-        run(decider, price, cost_limit, decider.n_sources, state)
+        run(decider, decider.price, cost_limit, decider.n_sources, state)
         for k in range(decider.n_sources):
             has[i, k] = state.acquired[k]
         sum_scores(decider, state)

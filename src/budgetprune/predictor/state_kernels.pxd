@@ -1,14 +1,5 @@
-from budgetprune.forest.kernels cimport Trees, goes_left
+from budgetprune.forest.kernels cimport Trees
 from budgetprune.utils.kernel_types cimport *
-
-# Definitions of a tree's need, in the order of `ORDERS`.
-cdef enum:
-    BY_LOOK_AHEAD
-    BY_RANGE
-    BY_WAITING
-
-cdef enum:
-    LARGE = 2147483647  # beyond all bounds of a single tree
 
 # A node of `BoundedTrees`; both children of a split are in one cache line.
 cdef struct BoundedNode:
@@ -53,6 +44,8 @@ cdef class State:
     cdef Size label, why, source, n_acquired
     cdef OutInts order
     cdef OutDoubles scores
+    cdef OutDoubles2 final_bounds
+    cdef object known_array, score_array, bound_array
     # Scratch memory.
     cdef OutLongs due, queue
     cdef Size n_queued
@@ -60,11 +53,7 @@ cdef class State:
     cdef OutLongs gain
     cdef OutInts bundle
 
-cdef void start_at_roots(BoundedTrees trees, StoppingRule rule, double slack, State state) noexcept nogil
 cdef void copy_state(State origin, State to) noexcept nogil
-cdef void advance(
-    uint64_t due, BoundedTrees trees, StoppingRule rule, double slack, State state
-) noexcept nogil
 cdef bint waits(State state) noexcept nogil
-cdef void set_value(State state, Size k, double x) noexcept nogil
+cdef void set_values(Doubles row, State state) noexcept nogil
 cdef double round_to_single(double x) noexcept nogil

@@ -70,6 +70,7 @@ def trees_of(
         frozen(wide),
         direction,
         whole_base,
+        base.size,
         scale,
         forest.n_features,
         *tree_arrays(forest),

@@ -80,10 +80,8 @@ class StagedEngine(SourceIndex):
         is_available: NDArray[np.bool_],
         price: NDArray[np.float64],
         cost_limit: float,
-        n_steps: int,
     ) -> StepResult:
-        """Return the status and the next source of one example, without acquiring it (`n_steps` is 0)."""
-        del n_steps
+        """Return the status and the next source of one example, without acquiring it."""
         is_unavailable = ~self.known_from(is_available | acquired)
         stage = self._stage(known | is_unavailable)
         outputs = self._outputs(row[np.newaxis], known)
