@@ -78,7 +78,7 @@ class TestBeforeAnyWork:
 
     def test_a_target_with_gaps(self, fit, frame):
         gaps = frame["ill"].where(frame.index != 3)
-        check_refused(fit(frame=frame.assign(ill=gaps)), "'ill' is missing in 1 of 500 rows, first in line 5")
+        check_refused(fit(frame=frame.assign(ill=gaps)), "'ill' is missing in 1 of 500 rows: line 5 of")
 
     @pytest.mark.parametrize(
         ("words", "message"),

@@ -254,3 +254,18 @@ def test_an_extra_that_is_not_installed(monkeypatch, capfd, files, package):
     status, _, err = run(monkeypatch, capfd, *words)
     assert status == 1
     assert f"{package} is not installed; run: pip install 'budgetprune[report]'" in err
+
+
+def test_rows_without_a_target_are_named(monkeypatch, capfd, files, tmp_path):
+    lines = (files / "diabetes.csv").read_text().splitlines()
+    at = lines[0].split(",").index("progression")
+    for k in (2, 5):
+        fields = lines[k].split(",")
+        lines[k] = ",".join([*fields[:at], "", *fields[at + 1 :]])
+    (tmp_path / "gaps.csv").write_text("\n".join(lines))
+    status, _, err = run(
+        monkeypatch, capfd, files / "diabetes.budgetprune", "--data", tmp_path / "gaps.csv", "--json"
+    )
+    assert status == 2
+    assert "'progression' is missing in 2 of " in err
+    assert " rows: lines 3, 6 of " in err

@@ -62,9 +62,27 @@ def test_prices_of_columns_that_only_the_data_has(flowers, tmp_path):
     (tmp_path / "costs.csv").write_text("\n".join(["feature,cost,source", *lines]))
     pruned = prune_model(some, rows, "target", tmp_path / "costs.csv", budget=2.0)
     assert pruned.predictor.costs.total(np.ones((1, pruned.predictor.costs.n_sources), bool))[0] >= 3.0
+    (tmp_path / "costs.csv").write_text("\n".join(["feature,cost,source", *lines[:3], lines[4]]))
+    same = prune_model(some, rows, "target", tmp_path / "costs.csv", budget=2.0)
+    assert same.predictor.costs.price_alone.tolist() == pruned.predictor.costs.price_alone.tolist()
     (tmp_path / "costs.csv").write_text("\n".join(["feature,cost", *lines[:3], "nose,1"]))
     with pytest.raises(InvalidInputError, match="costs for columns that the data lacks: 'nose'"):
         prune_model(some, rows, "target", tmp_path / "costs.csv", budget=2.0)
+
+
+def test_rows_without_a_target_are_named(flowers, tmp_path):
+    _, forest, rows = flowers
+    gaps = rows.reset_index(drop=True)
+    gaps["target"] = gaps["target"].astype("Int64")
+    gaps.loc[[1, *range(20, 32)], "target"] = pd.NA
+    shown = "2, 21, 22, 23, 24, 25, 26, 27, 28, 29 and 3 more of the table"
+    with pytest.raises(InvalidInputError, match=f"is missing in 13 of 75 rows: rows {shown} "):
+        prune_model(forest, gaps, "target")
+    gaps.drop(index=range(20, 32)).to_csv(tmp_path / "gaps.csv", index=False)
+    with pytest.raises(InvalidInputError, match="is missing in 1 of 63 rows: line 3 of "):
+        prune_model(forest, tmp_path / "gaps.csv", "target")
+    with pytest.raises(InvalidInputError, match="is missing in 1 of 63 rows: line 3 of "):
+        prune_model(forest, rows, "target", test=tmp_path / "gaps.csv")
 
 
 def test_ranking_models_are_noted():

@@ -11,7 +11,12 @@ from budgetprune.workflow.tables import PriceList, as_pandas, price_list_of, rea
 
 
 def column_costs(
-    costs: Any, names: Sequence[str], *, target: str, dropped: Sequence[str], others: Sequence[str] = ()
+    costs: Any,
+    names: Sequence[str],
+    *,
+    target: str,
+    dropped: Sequence[str],
+    others: Sequence[str] | None = None,
 ) -> FeatureCosts:
     """Return the costs of columns, by name.
 
@@ -23,7 +28,7 @@ def column_costs(
     names : columns that are features
     target : column that is predicted
     dropped : columns that are left out, which a price list may contain
-    others : further columns of the data, which a model does not have; a price list may contain them
+    others : for a model that exists, further columns of the data, which a price list may contain
     """
     costs = as_pandas(costs)
     if costs is None:

@@ -164,7 +164,7 @@ def _labelled_rows(forest: Forest, table: Table, target: str, *, all_known: bool
         if all_known and is_unknown.any():
             raise InvalidInputError(
                 f"the target {target!r} has a label that the model does not know in "
-                f"{table.place(int(np.argmax(is_unknown)))}; leave such rows out."
+                f"{table.places(np.flatnonzero(is_unknown).tolist())}; leave such rows out."
             )
         answers = forest.classes[answers]
         if is_unknown.any():

@@ -53,7 +53,7 @@ def test_tasks_that_are_asked_for(table):
     [
         (["yes", "yes"], None, "the target 'y' is always 'yes'; add rows with other values"),
         ([3, 3, 3], None, "is always"),
-        ([0.5, "", 1, ""], None, "'y' is missing in 2 of 4 rows, first in line 3 of"),
+        ([0.5, "", 1, ""], None, "'y' is missing in 2 of 4 rows: lines 3, 5 of"),
         ([0.5, 0.25, "?", 1], None, r"column 'y' holds numbers, but also text: '\?' in line 4 of"),
         (["a", "b", "a"], "regression", "column 'y' should hold numbers, but holds text: 'a' in line 2"),
         (["a", "b", "c", "d"], None, "4 different values in 4 rows, too many classes or too few rows"),

@@ -53,9 +53,9 @@ class PriceList:
         target: str,
         dropped: Collection[str],
         file: Any,
-        others: Collection[str] = (),
+        others: Collection[str] | None = None,
     ) -> None:
-        """Raise unless all features have a price, and no other column has one.
+        """Raise unless all features have a price, no other column has one, and all sources are needed.
 
         Parameters
         ----------
@@ -63,9 +63,10 @@ class PriceList:
         target : column that is predicted
         dropped : columns that are left out, which may have a price
         file : the price list, for messages
-        others : further columns of the data that may have a price, such as those that a model does not use
+        others : for a model that exists, further columns of the data, which may have a price
+            The list may then have sources that no feature needs, too: it may be made for other models.
         """
-        allowed = {target, *dropped, *others}
+        allowed = {target, *dropped, *(others or ())}
         unknown = [name for name in self.own if name not in names and name not in allowed]
         if unknown:
             raise InvalidInputError(
@@ -77,6 +78,12 @@ class PriceList:
             raise InvalidInputError(
                 f"{file} has a cost for {target!r}, which is the target: it is predicted, not bought; delete "
                 "the line."
+            )
+        idle = [name for name in self.shared if not any(name in each for each in self.needs.values())]
+        if idle and others is None:
+            raise InvalidInputError(
+                f"{file} has a price for {join_first(map(repr, idle))}, which no feature needs; write it "
+                "into the column source of those that do, or delete the line."
             )
         absent = [name for name in names if name not in self.own]
         if absent:
@@ -249,12 +256,6 @@ def _check_sources(
                 f"{path} says that {name!r} needs itself, through {join_first(map(repr, sources))}; a column "
                 "that is computed from others must not be needed by them."
             )
-    idle = [name for name in shared if not any(name in sources for sources in needs.values())]
-    if idle:
-        raise InvalidInputError(
-            f"{path} has a price for {join_first(map(repr, idle))}, which no feature needs; write it into "
-            "the column source of those that do, or delete the line."
-        )
 
 
 def _needed_by(name: str, needs: dict[str, tuple[str, ...]]) -> list[str]:

@@ -11,7 +11,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # Name of the label column of an svmlight file.
 LABEL = "label"
+# Most rows that a message names.
+MOST_PLACES = 10
 
 
 _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -65,9 +67,16 @@ class Table:
 
     def place(self, row: int) -> str:
         """Return the line of a row in a CSV file, or its number, for messages."""
-        if self.kind != "csv":
-            return f"row {row + 1} of {self.file}"
-        return f"line {_line_of(Path(self.file), row)} of {self.file}"
+        return self.places([row])
+
+    def places(self, rows: Sequence[int]) -> str:
+        """Return the lines of some rows, given in order; of many rows, the first few and their number."""
+        shown = rows[:MOST_PLACES]
+        is_csv = self.kind == "csv"
+        numbers = _lines_of(Path(self.file), shown) if is_csv else [row + 1 for row in shown]
+        more = f" and {len(rows) - len(shown)} more" if len(rows) > len(shown) else ""
+        unit = f"{'line' if is_csv else 'row'}{'s' if len(rows) > 1 else ''}"
+        return f"{unit} {', '.join(map(str, numbers))}{more} of {self.file}"
 
     def check_columns(self, names: Collection[str], what: str) -> None:
         """Raise unless the table has these columns, which the option `what` names."""
@@ -260,18 +269,21 @@ def open_text(path: Path) -> Iterator[TextIO]:
         yield cast(TextIO, handle)
 
 
-def _line_of(path: Path, row: int) -> int:
-    """Return the line on which a row of a CSV file begins; quoted text may span lines, some are empty."""
+def _lines_of(path: Path, rows: Collection[int]) -> list[int]:
+    """Return the lines on which rows of a CSV file begin; quoted text may span lines, some are empty."""
     separator, _ = read_header(path)
+    found = []
     with open_text(path) as handle:
         records = csv.reader(handle, delimiter=separator, skipinitialspace=True)
         begins, n_rows = 1, -1  # the first record holds the names
         for fields in records:
-            if fields and n_rows == row:
-                break
+            if fields and n_rows in rows:
+                found.append(begins)
+                if len(found) == len(rows):
+                    break
             n_rows += bool(fields)
             begins = records.line_num + 1
-    return begins
+    return found
 
 
 # --- Parquet and svmlight -----------------------------------------------------------------------------------

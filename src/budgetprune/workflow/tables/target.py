@@ -101,10 +101,10 @@ def read_target(table: Table, name: str, task: Task | None = None) -> Target:
 def _refuse_missing(table: Table, name: str) -> None:
     is_missing = table.frame[name].isna().to_numpy()
     if is_missing.any():
+        rows = np.flatnonzero(is_missing).tolist()
         raise InvalidInputError(
-            f"the target {name!r} is missing in {np.count_nonzero(is_missing)} of {is_missing.size} rows, "
-            f"first in {table.place(int(np.argmax(is_missing)))} (NA, NaN, null and the like mean "
-            "that, too); leave these rows out."
+            f"the target {name!r} is missing in {len(rows)} of {is_missing.size} rows: {table.places(rows)} "
+            "(NA, NaN, null and the like mean that, too); leave these rows out."
         )
 
 
