@@ -5,8 +5,10 @@ from __future__ import annotations
 import doctest
 from contextlib import nullcontext
 
+import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import budgetprune.workflow.fit
@@ -136,7 +138,7 @@ def test_stages_and_notes_go_to_the_observer(files):
         ({"options": FitOptions(slack=0.1)}, "add counting='decided' .--decided"),
         ({"test": pd.DataFrame({"age": [1.0], "ill": ["yes"]})}, "the test table lacks 'town', 'lab'"),
         ({"table": pd.DataFrame({"age": [], "ill": []})}, "the table cannot be read: it has no rows"),
-        ({"table": [1, 2]}, "the table must be the path of a file or a DataFrame of .*, not list"),
+        ({"table": [1, 2]}, "the table must be the path of a file or a table .*, not list"),
     ],
 )
 def test_invalid_arguments(files, how, message):
@@ -203,13 +205,26 @@ def test_max_features_of_one_are_all_columns(files, tmp_path):
     assert content(one, tmp_path) == content(default, tmp_path)
 
 
+def test_same_model_from_arrow_tables_and_relations(files, tmp_path):
+    expected = fit_table(files / "data.csv", "ill", files / "costs.csv", test=files / "test.csv", **FOREST)
+    with duckdb.connect() as connection:
+        table, test = (connection.from_df(pd.read_csv(files / name)) for name in ("data.csv", "test.csv"))
+        prices = pa.Table.from_pandas(pd.read_csv(files / "costs.csv"))
+        model = fit_table(table, "ill", prices, test=test.to_arrow_table(), **FOREST)
+        assert content(model, tmp_path) == content(expected, tmp_path)
+        rows = test.project("* EXCLUDE (ill)")
+        predicted = model.predictor.predict(rows)
+    X = pd.read_csv(files / "test.csv").drop(columns="ill")
+    assert np.array_equal(predicted, expected.predictor.predict(X))
+
+
 def test_same_model_from_a_polars_table(files, tmp_path):
     polars = pytest.importorskip("polars")
     expected = fit_table(files / "data.csv", "ill", files / "costs.csv", test=files / "test.csv", **FOREST)
     table, prices, test = (polars.read_csv(files / name) for name in ("data.csv", "costs.csv", "test.csv"))
     model = fit_table(table, "ill", prices, test=test, **FOREST)
     assert content(model, tmp_path) == content(expected, tmp_path)
-    with pytest.raises(InvalidInputError, match=r"pandas or polars, not polars\.LazyFrame"):
+    with pytest.raises(InvalidInputError, match=r"a relation of DuckDB\), not polars\.LazyFrame"):
         fit_table(table.lazy(), "ill", **FOREST)
 
 

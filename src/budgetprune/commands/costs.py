@@ -25,6 +25,7 @@ class InitArguments:
     drop: options.Drop = None
     escape_formulas: options.EscapeFormulas = True
     max_columns: options.MaxColumns = options.MOST_COLUMNS
+    sheet: options.Sheet = None
     force: Annotated[bool, typer.Option("--force", help="Replace an existing price list.")] = False
     as_json: options.Json = False
     quiet: options.Quiet = False
@@ -51,7 +52,10 @@ def init(arguments: InitArguments) -> None:
     from budgetprune.workflow import FitOptions, price_list_template, read_columns
 
     fit_options = FitOptions(
-        categorical=arguments.categorical or (), drop=arguments.drop or (), max_columns=arguments.max_columns
+        categorical=arguments.categorical or (),
+        drop=arguments.drop or (),
+        max_columns=arguments.max_columns,
+        sheet=arguments.sheet,
     )
     columns, target = read_columns(data, arguments.target, fit_options, console)
     text = price_list_template(columns, escape_formulas=arguments.escape_formulas)

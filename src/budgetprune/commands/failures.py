@@ -26,6 +26,8 @@ EXTRAS = {
     "catboost": "catboost",
     "onnx": "onnx",
     "skops": "skops",
+    "python_calamine": "excel",
+    "duckdb": "duckdb",
 }
 
 

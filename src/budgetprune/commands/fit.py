@@ -34,6 +34,8 @@ class FitArguments:
     categorical: options.Categorical = None
     drop: options.Drop = None
     max_columns: options.MaxColumns = options.MOST_COLUMNS
+    sheet: options.Sheet = None
+    test_sheet: options.TestSheet = None
     seed: options.Seed = 0
     jobs: options.Jobs = None
     as_json: options.Json = False

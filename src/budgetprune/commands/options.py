@@ -35,7 +35,7 @@ def _file_option(name: str, help_text: str) -> Any:
     return typer.Option(name, help=help_text, exists=True, dir_okay=False, metavar="FILE", show_default=False)
 
 
-ROWS = "Data file: .csv, .tsv, .parquet, or .svm (svmlight)."
+ROWS = "Data file: .csv, .tsv, .parquet, .svm (svmlight), .xlsx (Excel) or .duckdb."
 
 Data = Annotated[Path, _file(ROWS, metavar="DATA")]
 DataOption = Annotated[Path, _file_option("--data", ROWS)]
@@ -44,7 +44,7 @@ Costs = Annotated[
     Path | None,
     _file_option(
         "--costs",
-        "Price list: a CSV file with the columns feature and cost (see: budgetprune costs init). "
+        "Price list: a CSV or Excel file with the columns feature and cost (see: budgetprune costs init). "
         "Without it, every column costs 1.",
     ),
 ]
@@ -166,6 +166,18 @@ MaxColumns = Annotated[
         min=1, metavar="N", help="Maximum number of columns of an svmlight file; a larger index is an error."
     ),
 ]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        show_default=False,
+        help="Sheet of an Excel file, or table of a DuckDB file; needed if the file has several.",
+    ),
+]
+TestSheet = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", show_default=False, help="The same for the file of --test."),
+]
 EscapeFormulas = Annotated[
     bool,
     typer.Option(
@@ -197,6 +209,8 @@ def common_options(arguments: Any) -> dict[str, Any]:
     return {
         "drop": arguments.drop or (),
         "max_columns": arguments.max_columns,
+        "sheet": arguments.sheet,
+        "test_sheet": arguments.test_sheet,
         "counting": "decided" if arguments.decided else "full",
         "slack": arguments.slack,
         "tolerance": arguments.tolerance,

@@ -50,6 +50,7 @@ class PredictArguments:
     ] = None
     escape_formulas: options.EscapeFormulas = True
     max_columns: options.MaxColumns = options.MOST_COLUMNS
+    sheet: options.Sheet = None
     as_json: options.Json = False
     quiet: options.Quiet = False
 
@@ -83,7 +84,7 @@ def predict(arguments: PredictArguments) -> None:
     with console.stage(f"reading {data}"):
         # Without --full, columns of unreachable stages are not needed.
         forest = _all_trees(predictor) if full else predictor.forest
-        table = read_table_for(forest, data, max_columns=arguments.max_columns)
+        table = read_table_for(forest, data, max_columns=arguments.max_columns, sheet=arguments.sheet)
         table.check_columns(kept, "--keep")
         rows = rows_for(forest, table, target=None if about is None else about.target)
     with console.stage(f"predicting {len(rows):,} rows"):

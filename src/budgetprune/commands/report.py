@@ -88,6 +88,7 @@ class ReportArguments:
         ),
     ] = ""
     max_columns: options.MaxColumns = options.MOST_COLUMNS
+    sheet: options.Sheet = None
     seed: options.Seed = 0
     as_json: Annotated[
         bool,
@@ -134,7 +135,7 @@ def report(arguments: ReportArguments) -> None:
     points = "path" if model.path is not None else "curve"
     with console.stage(f"reading {data}"):
         target = _target(arguments.target, model, data)
-        table = read_table_for(forest, data, target, max_columns=arguments.max_columns)
+        table = read_table_for(forest, data, target, max_columns=arguments.max_columns, sheet=arguments.sheet)
         X, y = _rows_and_labels(forest, table, target)
         other = _other(arguments, target)
     with console.stage(f"measuring all points of the {points} on {pluralize(len(y), 'row')}", bars=True):
@@ -176,7 +177,9 @@ def _other(arguments: ReportArguments, target: str) -> OtherModel | None:
         )
     try:
         forest = forest_of(model)
-        table = read_table_for(forest, arguments.data, target, max_columns=arguments.max_columns)
+        table = read_table_for(
+            forest, arguments.data, target, max_columns=arguments.max_columns, sheet=arguments.sheet
+        )
         rows = rows_for(forest, table, target=target)
     except InvalidInputError as error:
         raise InvalidInputError(f"--compare {arguments.compare}: {error}") from error

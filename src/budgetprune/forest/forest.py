@@ -215,7 +215,7 @@ class Forest(LibraryConversion):
 
         Parameters
         ----------
-        X : numpy array, pandas or polars table, or scipy sparse matrix of shape (n_rows, n_features)
+        X : array, sparse matrix, or table of pandas, polars, Arrow or DuckDB, of shape (n_rows, n_features)
             If the forest has `categories`, columns of a table hold categories, and arrays their numbers.
         name : str
             Name of the rows in error messages.

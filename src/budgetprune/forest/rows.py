@@ -11,6 +11,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.forest.categories import encode_table
 from budgetprune.forest.names import are_stored_names
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.data_frames import as_data_frame
 
 
 def as_rows(
@@ -28,7 +29,7 @@ def as_rows(
 
     Parameters
     ----------
-    X : numpy array, pandas or polars table, scipy sparse matrix or nested lists, (n_rows, n_features)
+    X : numpy array, table of pandas, polars or Arrow, sparse matrix or nested lists, (n_rows, n_features)
     name : name of X in error messages
     n_features, feature_names, dtype, allow_nan : what the model expects
     categories : of each feature that has any, in the order of their numbers
@@ -36,6 +37,7 @@ def as_rows(
         a missing value.
     absent : value of entries that a sparse matrix does not store
     """
+    X = as_data_frame(X, name)
     columns = _column_names(X)
     if columns is not None and feature_names is not None:
         _check_names(columns, feature_names, name)

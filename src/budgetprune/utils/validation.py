@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 )
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.utils.data_frames import as_data_frame
 
 
 def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
@@ -29,6 +30,7 @@ def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     reset : bool
         Whether the estimator learns its features from these rows.
     """
+    X = as_data_frame(X)
     if not hasattr(X, "columns"):
         X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name="X")
         if X.dtype.kind not in "fiub":

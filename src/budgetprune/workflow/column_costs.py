@@ -22,7 +22,7 @@ def column_costs(
 
     Parameters
     ----------
-    costs : file, DataFrame of pandas or polars, mapping, FeatureCosts or None
+    costs : file, DataFrame of pandas or polars, Arrow table, mapping, FeatureCosts or None
         Path of a price list, or the same as a table; price of each column; the first argument of
         `FeatureCosts`. None means 1 for each column.
     names : columns that are features
@@ -30,7 +30,7 @@ def column_costs(
     dropped : columns that are left out, which a price list may contain
     others : for a model that exists, further columns of the data, which a price list may contain
     """
-    costs = as_pandas(costs)
+    costs = as_pandas(costs, "the price list")
     if costs is None:
         return PriceList(dict.fromkeys(names, 1.0)).for_features(names)
     if isinstance(costs, str | os.PathLike):

@@ -43,8 +43,8 @@ def fit_table(
 
     Parameters
     ----------
-    table : path, or DataFrame of pandas or polars
-        Training rows; files are .csv, .tsv, .parquet or .svm (svmlight).
+    table : path, DataFrame of pandas or polars, Arrow table, or relation of DuckDB
+        Training rows; files are .csv, .tsv, .parquet, .svm (svmlight), .xlsx (Excel) or .duckdb.
     target : str
         Column to predict; for svmlight files, ``label`` by default.
     costs : path, DataFrame, mapping or FeatureCosts, optional
@@ -56,7 +56,7 @@ def fit_table(
         A staged model acquires columns by stage, stops each row when more are not worth their price, and
         serves every budget. The others are ensembles, pruned to one budget; columns that cost more than the
         budget are left out if the model is better without them.
-    test : path, or DataFrame of pandas or polars, optional
+    test : path or table like `table`, optional
         Held-out test set for the comparison in the model's metadata.
     options : FitOptions, optional
         Further options.
@@ -84,6 +84,7 @@ def fit_table(
     options, observer = FitOptions() if options is None else options, observer or SilentObserver()
     check_arguments(target, budget, options, FitOptions)
     check_fit_options(model, options)
+    options.check_test(test)
     if model == "lightgbm":
         import lightgbm  # noqa: F401  (fails before any work starts if absent)
     data = read_training_data(table, target, costs, options, observer)

@@ -37,6 +37,12 @@ def target_name(target: Any) -> None:
     )
 
 
+def optional_name(name: str, value: Any) -> None:
+    """Raise unless a value is None or a string."""
+    if value is not None and not isinstance(value, str):
+        raise InvalidInputError(f"{argument(name)} must be a name, which is a string, not {value!r}.")
+
+
 def column_names(name: str, value: Any) -> tuple[str, ...]:
     """Return names of columns as a tuple."""
     if isinstance(value, str):

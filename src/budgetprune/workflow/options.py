@@ -26,6 +26,9 @@ class CommonOptions:
         Columns to leave out (``--drop``).
     max_columns : int
         Most columns of an svmlight file (``--max-columns``).
+    sheet, test_sheet : str, optional
+        Sheet of an Excel file, or table of a DuckDB file, for the rows and for the test rows (``--sheet``,
+        ``--test-sheet``). Needed only if the file has several.
     counting : {"full", "decided"}
         Cost that the budget limits: of all features on a row's paths, or of those acquired until the
         prediction is certain (``--decided``).
@@ -41,6 +44,8 @@ class CommonOptions:
 
     drop: Sequence[str] = ()
     max_columns: int = MOST_COLUMNS
+    sheet: str | None = None
+    test_sheet: str | None = None
     counting: Literal["full", "decided"] = "full"
     slack: float = 0.0
     tolerance: float | None = None
@@ -50,12 +55,22 @@ class CommonOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "drop", checks.column_names("drop", self.drop))
         checks.integer("max_columns", self.max_columns, least=1)
+        checks.optional_name("sheet", self.sheet)
+        checks.optional_name("test_sheet", self.test_sheet)
         checks.choice("counting", self.counting, ("full", "decided"))
         checks.slack(self.slack)
         if self.tolerance is not None:
             checks.at_least_zero("tolerance", self.tolerance)
         checks.seed(self.random_state)
         checks.cores(self.n_jobs)
+
+    def check_test(self, test: Any) -> None:
+        """Raise if `test_sheet` is given without test rows."""
+        if self.test_sheet is not None and test is None:
+            raise InvalidInputError(
+                f"{argument('test_sheet')} is a sheet of the test file, and there is none; leave it out, or "
+                f"give {argument('test')}."
+            )
 
     def check_counting(self, *, is_classifier: bool) -> None:
         """Raise if the options of early stopping have no effect."""

@@ -52,7 +52,7 @@ def prune_model(
     ----------
     model : fitted model or path
         Model of scikit-learn, LightGBM or XGBoost, or a file that such a library wrote.
-    table : path, or DataFrame of pandas or polars
+    table : path, DataFrame of pandas or polars, Arrow table, or relation of DuckDB
         Rows to measure costs and to select the pruning. They should not be the model's training rows.
     target : str
         Column to predict; for svmlight files, ``label`` by default.
@@ -86,6 +86,7 @@ def prune_model(
     else:
         forest = Forest.from_model(model)
     options.check_counting(is_classifier=forest.is_classifier)
+    options.check_test(test)
     if _is_ranking_model(model):
         observer.note(
             "this is a ranking model. Its scores order the rows of a query, so R² says nothing about it, nor "
@@ -94,7 +95,7 @@ def prune_model(
             "scoring=budgetprune.ranking.ndcg_scorer()).fit(X, y, qid=queries)."
         )
     with observer.stage(f"reading {table_name(table)}"):
-        opened = read_table_for(forest, table, target, max_columns=options.max_columns)
+        opened = read_table_for(forest, table, target, max_columns=options.max_columns, sheet=options.sheet)
         opened.check_columns(options.drop, argument("drop"))
         name = target_name(opened, target)
     named = _with_column_names(forest, opened, name, options.drop)
@@ -107,7 +108,14 @@ def prune_model(
     held_out = None
     if test is not None:
         with observer.stage(f"reading {table_name(test, 'the test table')}"):
-            others = read_table_for(named, test, name, max_columns=options.max_columns)
+            others = read_table_for(
+                named,
+                test,
+                name,
+                max_columns=options.max_columns,
+                sheet=options.test_sheet,
+                sheet_option="test_sheet",
+            )
             held_out = _labelled_rows(named, others, name, all_known=False)
     ensemble = TrainedEnsemble(
         model=model,

@@ -102,7 +102,7 @@ def _read_table(table: Any, target: str | None, options: FitOptions, observer: O
     with observer.stage(f"reading {table_name(table)}"):
         # Class labels stay as written: "01" is not a number.
         as_text = [*options.categorical, *([] if target is None else [target])]
-        opened = open_table(table, as_text=as_text, max_columns=options.max_columns)
+        opened = open_table(table, as_text=as_text, max_columns=options.max_columns, sheet=options.sheet)
     own = {argument("categorical"): options.categorical, argument("drop"): options.drop}
     for option, columns in own.items():
         opened.check_columns(columns, option)
@@ -125,6 +125,11 @@ def read_test_data(test: Any, data: TrainingData, options: FitOptions, observer:
     classes = np.unique(target.y) if data.is_classifier else None
     with observer.stage(f"reading {table_name(test, 'the test table')}"):
         table = open_table(
-            test, "the test table", as_text=[*as_text, target.name], max_columns=options.max_columns
+            test,
+            "the test table",
+            as_text=[*as_text, target.name],
+            max_columns=options.max_columns,
+            sheet=options.test_sheet,
+            sheet_option="test_sheet",
         )
         return HeldOutData(rows_like(columns, table), encode_target(table, target.name, classes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 # Arguments and options whose names on the command line are others; the rest only has dashes.
@@ -29,5 +30,6 @@ def setting(name: str, value: Any) -> str:
     """Return an argument with a value in both forms, as advice: ``drop=['age'] (--drop age)``."""
     if value is True or name == "counting":
         return f"{name}={value!r} ({flag(name)})"
-    written = " ".join(value) if isinstance(value, list) else value
+    values = value if isinstance(value, list) else [value]
+    written = " ".join(shlex.quote(str(each)) for each in values)
     return f"{name}={value!r} ({flag(name)} {written})"

@@ -21,14 +21,20 @@ if TYPE_CHECKING:
 
 
 def read_table_for(
-    forest: Forest, table: Any, target: str | None = None, *, max_columns: int = MOST_COLUMNS
+    forest: Forest,
+    table: Any,
+    target: str | None = None,
+    *,
+    max_columns: int = MOST_COLUMNS,
+    sheet: str | None = None,
+    sheet_option: str = "sheet",
 ) -> Table:
-    """Read rows for a forest, from a file or a DataFrame; categories and classes stay as written."""
+    """Read rows for a forest, as `open_table` does; categories and classes stay as written."""
     names, known = forest.names, forest.feature_categories
     as_text = [name for name, labels in zip(names, known, strict=True) if labels is not None]
     if target is not None and forest.classes is not None and forest.classes.dtype.kind == "U":
         as_text.append(target)
-    return open_table(table, as_text=as_text, max_columns=max_columns)
+    return open_table(table, as_text=as_text, max_columns=max_columns, sheet=sheet, sheet_option=sheet_option)
 
 
 def rows_for(forest: Forest, table: Table, *, target: str | None = None) -> pd.DataFrame:

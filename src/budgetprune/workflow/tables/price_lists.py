@@ -16,8 +16,14 @@ from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow.tables.arguments import setting
 from budgetprune.workflow.tables.columns import Columns
-from budgetprune.workflow.tables.reading import open_text, read_header, reading_errors
+from budgetprune.workflow.tables.reading import (
+    is_workbook,
+    open_text,
+    read_header,
+    reading_errors,
+)
 from budgetprune.workflow.tables.spreadsheets import escape_formula, unescape_formula
+from budgetprune.workflow.tables.workbooks import read_workbook
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +120,7 @@ class PriceList:
 
 
 def read_price_list(file: str | os.PathLike[str]) -> PriceList:
-    """Read a CSV file with the columns ``feature``, ``cost`` and, if columns share something, ``source``.
+    """Read a CSV or Excel file with the columns ``feature``, ``cost`` and, for shared prices, ``source``.
 
     A line with a feature has the cost of that column and the sources that it also needs, separated by
     semicolons; a source may be another column. A line without a feature has the price of a source::
@@ -129,6 +135,10 @@ def read_price_list(file: str | os.PathLike[str]) -> PriceList:
     A name that begins like a formula may have a quote before it, as in `price_list_template`.
     """
     path = Path(file)
+    if is_workbook(path):
+        with reading_errors(path):
+            frame, _ = read_workbook(path, ("feature", "source"), sheet=None, sheet_option=None)
+        return price_list_of(frame, path)
     with reading_errors(path):
         separator, _ = read_header(path)
     entries = ((f"line {line}", entry) for line, entry in _entries(path))
@@ -136,9 +146,14 @@ def read_price_list(file: str | os.PathLike[str]) -> PriceList:
     return _price_list(path, entries, has_decimal_commas=separator != ",")
 
 
-def price_list_of(table: pd.DataFrame) -> PriceList:
-    """Read a price list from a DataFrame with the columns of a price list file."""
-    name = "the price list"
+def price_list_of(table: pd.DataFrame, name: Path | str = "the price list") -> PriceList:
+    """Read a price list from a DataFrame with the columns of a price list file.
+
+    Parameters
+    ----------
+    table : DataFrame
+    name : what messages call it
+    """
     header = [str(column).strip().lower() for column in table.columns]
     _check_header(name, header)
     text = table.astype(object).where(table.notna(), "")

@@ -1,4 +1,4 @@
-"""Reading of rows: CSV, Parquet and svmlight files, by the ending of the name, and DataFrames."""
+"""Reading of rows: files, by the ending of the name, and tables in memory."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from budgetprune.costs import is_pandas, join_first
 from budgetprune.errors import InvalidInputError
+from budgetprune.utils.data_frames import as_data_frame
 from budgetprune.utils.feature_names import default_name
-from budgetprune.workflow.tables.arguments import setting
+from budgetprune.workflow.tables.arguments import argument, setting
+from budgetprune.workflow.tables.databases import read_database
 from budgetprune.workflow.tables.limits import MOST_COLUMNS
+from budgetprune.workflow.tables.workbooks import read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 # Name of the label column of an svmlight file.
 LABEL = "label"
@@ -45,7 +50,11 @@ _ENDINGS = {
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".duckdb": "duckdb",
 }
+_WITH_SHEETS = ("excel", "duckdb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +67,15 @@ class Table:
         The file, or what messages call a DataFrame.
     frame : pandas.DataFrame
         All columns, by name. Text is as in the file.
-    kind : {"csv", "parquet", "svmlight", "frame"}
+    kind : {"csv", "parquet", "svmlight", "excel", "duckdb", "frame"}
+    sheet_rows : int array of shape (n_rows,), or None
+        Number of each row in the sheet of an Excel file, where the first row is 1.
     """
 
     file: Path | str
     frame: pd.DataFrame
     kind: str
+    sheet_rows: NDArray[np.int64] | None = None
 
     def place(self, row: int) -> str:
         """Return the line of a row in a CSV file, or its number, for messages."""
@@ -73,7 +85,10 @@ class Table:
         """Return the lines of some rows, given in order; of many rows, the first few and their number."""
         shown = rows[:MOST_PLACES]
         is_csv = self.kind == "csv"
-        numbers = _lines_of(Path(self.file), shown) if is_csv else [row + 1 for row in shown]
+        if is_csv:
+            numbers = _lines_of(Path(self.file), shown)
+        else:
+            numbers = [row + 1 if self.sheet_rows is None else int(self.sheet_rows[row]) for row in shown]
         more = f" and {len(rows) - len(shown)} more" if len(rows) > len(shown) else ""
         unit = f"{'line' if is_csv else 'row'}{'s' if len(rows) > 1 else ''}"
         return f"{unit} {', '.join(map(str, numbers))}{more} of {self.file}"
@@ -93,22 +108,32 @@ def columns_of(frame: pd.DataFrame) -> str:
 
 
 def open_table(
-    table: Any, name: str = "the table", *, as_text: Collection[str] = (), max_columns: int = MOST_COLUMNS
+    table: Any,
+    name: str = "the table",
+    *,
+    as_text: Collection[str] = (),
+    max_columns: int = MOST_COLUMNS,
+    sheet: str | None = None,
+    sheet_option: str = "sheet",
 ) -> Table:
-    """Return rows from a file or a DataFrame.
+    """Return rows from a file or a table in memory.
 
     Parameters
     ----------
-    table : path, or DataFrame of pandas or polars
-    name : what messages call a DataFrame
-    as_text, max_columns : see `read_table`
+    table : path, DataFrame of pandas or polars, Arrow table, or relation of DuckDB
+    name : what messages call a table in memory
+    as_text, max_columns, sheet, sheet_option : see `read_table`
     """
     if isinstance(table, str | os.PathLike):
-        return read_table(table, as_text=as_text, max_columns=max_columns)
-    table = as_pandas(table)
+        return read_table(
+            table, as_text=as_text, max_columns=max_columns, sheet=sheet, sheet_option=sheet_option
+        )
+    _refuse_sheet(sheet, name, sheet_option)
+    table = as_pandas(table, name)
     if not is_pandas(table, "DataFrame"):
         raise InvalidInputError(
-            f"{name} must be the path of a file or a DataFrame of pandas or polars, not {_full_type(table)}."
+            f"{name} must be the path of a file or a table (a DataFrame of pandas or polars, an Arrow table, "
+            f"a relation of DuckDB), not {_full_type(table)}."
         )
     try:
         frame = _normalised(table.copy(deep=False))
@@ -117,10 +142,20 @@ def open_table(
     return Table(name, frame, "frame")
 
 
-def as_pandas(table: Any) -> Any:
-    """Return a polars DataFrame as one of pandas; anything else stays as it is."""
+def _refuse_sheet(sheet: str | None, file: Any, option: str) -> None:
+    if sheet is not None:
+        raise InvalidInputError(
+            f"{argument(option)} names a sheet of an Excel file or a table of a DuckDB file, and {file} is "
+            "neither; leave it out."
+        )
+
+
+def as_pandas(table: Any, name: str = "the table") -> Any:
+    """Return a table of polars, Arrow or DuckDB as a DataFrame of pandas; anything else stays as it is."""
     polars = sys.modules.get("polars")
-    return table.to_pandas() if polars is not None and isinstance(table, polars.DataFrame) else table
+    if polars is not None and isinstance(table, polars.DataFrame):
+        return table.to_pandas()
+    return as_data_frame(table, name)
 
 
 def _full_type(value: Any) -> str:
@@ -135,7 +170,12 @@ def table_name(table: Any, name: str = "the table") -> str:
 
 
 def read_table(
-    file: str | os.PathLike[str], *, as_text: Collection[str] = (), max_columns: int = MOST_COLUMNS
+    file: str | os.PathLike[str],
+    *,
+    as_text: Collection[str] = (),
+    max_columns: int = MOST_COLUMNS,
+    sheet: str | None = None,
+    sheet_option: str = "sheet",
 ) -> Table:
     """Read all rows of a file, or raise InvalidInputError.
 
@@ -144,21 +184,32 @@ def read_table(
     file : path of the file
         ``.csv`` or ``.tsv`` (also compressed: ``.csv.gz``), with names in the first line, separated by
         commas, semicolons, tabs or bars; ``.parquet``; ``.svm``, ``.svmlight`` or ``.libsvm``, whose features
-        are named ``x0``, ``x1``, ... by their index, and whose labels are the column ``label``.
-    as_text : columns of a CSV file that are read as strings
+        are named ``x0``, ``x1``, ... by their index, and whose labels are the column ``label``;
+        ``.xlsx`` or ``.xlsm`` (Excel), with names in the first row; ``.duckdb``.
+    as_text : columns of a CSV or Excel file that are read as strings
     max_columns : largest number of features of an svmlight file: its largest index plus one
+    sheet : sheet of an Excel file, or table of a DuckDB file; None if there is only one
+    sheet_option : name of the option that `sheet` comes from, for messages
     """
     path = Path(file)
     kind = _file_kind(path)
+    if kind not in _WITH_SHEETS:
+        _refuse_sheet(sheet, path, sheet_option)
+    rows = None
     with reading_errors(path):
         if kind == "csv":
             frame = _read_csv(path, as_text)
+        elif kind == "excel":
+            frame, rows = read_workbook(path, as_text, sheet, sheet_option)
+            frame = _normalised(frame)
+        elif kind == "duckdb":
+            frame = _normalised(read_database(path, sheet, sheet_option))
         elif kind == "parquet":
             frame = _read_parquet(path)
         else:
             frame = _read_svmlight(path, max_columns)
         _refuse_empty(frame)
-        return Table(path, frame, kind)
+        return Table(path, frame, kind, rows)
 
 
 def _file_kind(path: Path) -> str:
@@ -172,6 +223,11 @@ def _file_kind(path: Path) -> str:
             f"{', '.join(f'*{ending}' for ending in _ENDINGS)}."
         )
     return kind
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is an Excel file, by the ending of its name."""
+    return _ENDINGS.get(path.suffix.lower()) == "excel"
 
 
 @contextmanager
