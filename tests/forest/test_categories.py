@@ -17,7 +17,8 @@ SIZE = [30, 7, None, 20]
 EXPECTED = np.array([[0.5, 2, 2], [1.5, np.nan, np.nan], [2.5, np.nan, np.nan], [3.5, 0, 1]])
 
 
-def encode(X):
+def encode(X, other=None):
+    known = (None, COLORS if other is None else (other, *COLORS), SIZES)
     return as_rows(
         X,
         "rows_to_try",
@@ -25,7 +26,8 @@ def encode(X):
         feature_names=None,
         dtype=np.dtype(np.float64),
         allow_nan=True,
-        categories=(None, COLORS, SIZES),
+        categories=known,
+        other_category=other,
     )
 
 
@@ -96,3 +98,16 @@ def test_all_may_be_missing(table):
 def test_columns_of_another_kind_are_named(table, message):
     with pytest.raises(InvalidInputError, match=message):
         encode(table)
+
+
+@pytest.mark.parametrize("table", [pandas_table(), polars_table(pl.String)], ids=["pandas", "polars"])
+def test_unknown_categories_can_have_a_number_of_their_own(table):
+    """Other features have no such category, so 7 is missing there."""
+    expected = np.array([0, 1, 0]) + EXPECTED
+    expected[1, 1] = 0
+    assert np.array_equal(encode(table, "rest"), expected, equal_nan=True)
+
+
+def test_empty_strings_are_missing_where_there_is_another_category():
+    table = pandas_table().assign(color=["", "rest", "violet", "red"])
+    assert np.array_equal(encode(table, "rest")[:, 1], [np.nan, 0, 0, 1], equal_nan=True)

@@ -110,6 +110,8 @@ TWO = {"classes": np.arange(2), "link": "logistic", "label_rule": "positive"}
         ({"link": ["exp"]}, "link must be one of"),
         ({"label_rule": "positive"}, "label_rule must be argmax"),
         ({"label_rule": {}}, "label_rule must be argmax"),
+        ({"label_rule": "nonnegative"}, "nonnegative is for two classes"),
+        ({"other_category": 3}, "other_category must be a string"),
         (TWO | {"label_rule": "argmax"}, "positive or nonnegative"),
         ({"loss": "hinge"}, "loss"),
         ({"loss": "gamma"}, "loss"),

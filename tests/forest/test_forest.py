@@ -125,6 +125,20 @@ def test_label_rules_differ_at_zero(rule, base, label):
     assert np.allclose(forest.predict_proba([[3, 0]]), [[1 - expit(score), expit(score)]])
 
 
+@pytest.mark.parametrize(("rule", "label"), [("argmax", "no"), ("nonnegative", "yes")])
+@pytest.mark.parametrize("link", ["identity", "softmax"])
+def test_equal_scores_of_two_classes(rule, label, link):
+    forest = by_hand(
+        value=np.full((8, 2), 0.25),
+        base=np.zeros(2),
+        tree_output=[-1, -1],
+        link=link,
+        label_rule=rule,
+        classes=np.array(["no", "yes"]),
+    )
+    assert forest.predict([[3, 0]]).tolist() == [label]
+
+
 def test_regression_has_no_probabilities():
     with pytest.raises(UnsupportedModelError, match="use predict"):
         by_hand().predict_proba([[0, 0]])

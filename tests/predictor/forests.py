@@ -21,6 +21,7 @@ LETTERS = ("a", "b", "c", "d")
 KINDS = {
     # link, number of classes, whether each tree feeds a single output
     "votes": ("identity", 2, False),
+    "votes, nonnegative": ("identity", 2, False),
     "averaged": ("identity", 2, False),
     "averaged, three classes": ("identity", 3, False),
     "averaged, one class": ("identity", 1, False),
@@ -116,7 +117,7 @@ def random_forest(
         base=np.zeros(n_outputs) if link == "identity" else rng.integers(-2, 3, n_outputs) / 4,
         divisor=float(n_trees) if feeds_one is False else 1.0,
         link=link,
-        label_rule="argmax" if link != "logistic" else "nonnegative" if "non" in kind else "positive",
+        label_rule="nonnegative" if "non" in kind else "positive" if link == "logistic" else "argmax",
         classes=np.array(["no", "yes", "maybe"])[:n_classes] if n_classes else None,
         n_features=n_features,
         feature_names=None,
@@ -172,7 +173,7 @@ def output_of_trees(
 
 
 def random_answers(rng: np.random.Generator, kind: str, n_nodes: int, n_columns: int) -> np.ndarray:
-    if kind == "votes":
+    if kind.startswith("votes"):
         return np.eye(n_columns)[rng.integers(0, n_columns, n_nodes)]
     if kind.startswith("averaged"):
         counts = rng.integers(0, 4, (n_nodes, n_columns)) + np.eye(n_columns)[0]

@@ -68,6 +68,8 @@ def plain_label(forest: Forest, row: np.ndarray, threshold: float | None = None)
         return forest.classes[int(plain_probabilities(forest, row)[1] >= threshold)]
     if forest.label_rule == "argmax":
         return forest.classes[list(scores).index(max(scores))]
+    if forest.n_outputs == 2:
+        return forest.classes[int(scores[1] >= scores[0])]
     return forest.classes[int(scores[0] > 0 if forest.label_rule == "positive" else scores[0] >= 0)]
 
 

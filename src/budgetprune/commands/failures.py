@@ -25,6 +25,7 @@ EXTRAS = {
     "xgboost": "xgboost",
     "catboost": "catboost",
     "onnx": "onnx",
+    "ydf": "ydf",
     "skops": "skops",
     "python_calamine": "excel",
     "duckdb": "duckdb",

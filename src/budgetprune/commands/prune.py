@@ -21,11 +21,10 @@ class PruneArguments:
         Path,
         typer.Argument(
             exists=True,
-            dir_okay=False,
             metavar="MODEL",
             show_default=False,
             help="A fitted model: .skops, .joblib or .pkl (scikit-learn), .txt (LightGBM), .json or .ubj "
-            "(XGBoost), .cbm (CatBoost), .onnx.",
+            "(XGBoost), .cbm (CatBoost), .onnx, .ydf or a folder (Yggdrasil).",
         ),
     ]
     data: options.DataOption

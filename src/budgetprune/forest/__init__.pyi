@@ -11,6 +11,7 @@ from .adapters.sklearn.common import (
     join_trees as join_trees,
 )
 from .categories import encode_table as encode_table
+from .categories import numbers_of as numbers_of
 from .expected_scores import expected_values as expected_values
 from .forest import Forest as Forest
 from .kernels import Trees as Trees
@@ -25,6 +26,9 @@ from .registry import (
 )
 from .registry import (
     adapter_of as adapter_of,
+)
+from .registry import (
+    adapter_of_folder as adapter_of_folder,
 )
 from .registry import (
     adapter_of_suffix as adapter_of_suffix,

@@ -75,6 +75,10 @@ class Adapter:
         """Name the categories of a forest as tables do, if the library does not record their names."""
         return forest
 
+    def is_ranking_model(self, model: Any) -> bool:
+        """Whether a model was trained to rank rows within queries."""
+        return False
+
     def check_origin(self, forest: Forest) -> None:
         """Raise unless a forest was imported from this library."""
         origin = forest.origin
@@ -104,6 +108,14 @@ class Adapter:
         return name
 
     # --- Files ----------------------------------------------------------------------------------------------
+
+    def is_model_folder(self, folder: Path) -> bool:
+        """Whether the library saved a model as this folder."""
+        return False
+
+    def read_content(self, file: Path) -> bytes:
+        """Read what `reader.load` takes from a file or a folder."""
+        return file.read_bytes()
 
     def check_file(self, file: Path) -> None:
         """Raise InvalidInputError, with a message about "it", if a file must not be read."""

@@ -10,10 +10,27 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 
 
-def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ...]) -> Any:
+def numbers_of(known: tuple[Any, ...], other: str | None = None) -> tuple[dict[Any, float], float]:
+    """Return the number of each category of a feature, and that of unknown ones.
+
+    Parameters
+    ----------
+    known : the categories in the order of their numbers
+    other : category that stands for unknown ones, if it is among them; see `Forest.other_category`
+    """
+    number = {category: float(i) for i, category in enumerate(known)}
+    if other is None or other not in number:
+        return number, np.nan
+    return {"": np.nan} | number, number[other]
+
+
+def encode_table(
+    X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ...], other: str | None = None
+) -> Any:
     """Replace categories by their numbers in a pandas or polars table, column by column.
 
-    Categories that the model does not know, and missing ones, become NaN. A column that should be numbers but
+    Missing categories become NaN, and so do categories that the model does not know, if it has no other one
+    for them. A column that should be numbers but
     is marked as categories is an error: its numbers in training are not known.
 
     Parameters
@@ -21,6 +38,7 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
     X : the table, with one column per feature
     name : name of X in error messages
     categories : of each feature that has any, in the order of their numbers; None for the others
+    other : category that stands for unknown ones
     """
     is_polars = hasattr(X, "get_columns")
     columns = X.get_columns() if is_polars else [X.iloc[:, k] for k in range(X.shape[1])]
@@ -47,9 +65,9 @@ def encode_table(X: Any, name: str, categories: tuple[tuple[Any, ...] | None, ..
                 f"{', '.join(map(repr, known[:3]))}{', ...' if len(known) > 3 else ''}; use those (an array "
                 "instead of a table may hold their numbers)."
             )
-        number = {category: float(i) for i, category in enumerate(known)}
+        number, unknown = numbers_of(known, other)
         # One extra entry for code -1, a missing value, which scikit-learn may have numbered as None.
-        numbers = np.array([number.get(level, np.nan) for level in [*levels, None]])
+        numbers = np.array([*(number.get(level, unknown) for level in levels), number.get(None, np.nan)])
         numbered.append((k, numbers[codes]))
     if is_polars:
         return X.with_columns(**{X.columns[k]: column for k, column in numbered})

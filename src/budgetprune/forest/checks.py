@@ -84,6 +84,10 @@ def _check_settings(forest: Forest) -> None:
     for name in ("input_dtype", "label_dtype"):
         dtype = getattr(forest, name)
         _require(isinstance(dtype, np.dtype) and dtype in INPUT_DTYPES, f"{name} must be float32 or float64")
+    _require(
+        forest.other_category is None or isinstance(forest.other_category, str),
+        "other_category must be a string or None",
+    )
     _require(isinstance(forest.absent_is_missing, bool), "absent_is_missing must be True or False")
 
 
@@ -171,6 +175,10 @@ def _check_outputs(forest: Forest) -> None:
             n_outputs == classes.size and forest.link != "exp",
             "there must be as many outputs as classes, and link must be identity or softmax",
         )
+    _require(
+        forest.label_rule != "nonnegative" or (classes is not None and classes.size == 2),
+        "label_rule nonnegative is for two classes",
+    )
 
 
 def _check_sum(forest: Forest) -> None:

@@ -35,8 +35,9 @@ class LibraryConversion:
             XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves). Of
             LightGBM: Booster, LGBMClassifier, LGBMRegressor, LGBMRanker (no `dart`, no linear trees). Of
             CatBoost: CatBoost, CatBoostClassifier, CatBoostRegressor, CatBoostRanker (no statistics of
-            categories, texts or embeddings). Of ONNX: a ModelProto with one tree operator, the path of an
-            .onnx file, or its content (bytes).
+            categories, texts or embeddings). Of ydf: RandomForestModel, GradientBoostedTreesModel (no oblique
+            splits, no sets as values). Of ONNX: a ModelProto with one tree operator, the path of an .onnx
+            file, or its content (bytes).
 
         Notes
         -----

@@ -67,8 +67,8 @@ class Forest(LibraryConversion):
     link : {"identity", "logistic", "softmax", "exp"}
         From scores to probabilities, or from the score to the target.
     label_rule : {"argmax", "positive", "nonnegative", "likeliest"}
-        From scores to labels: the first maximum; the second class if the score is `> 0` (`>= 0`); or the
-        first of the classes with the largest probability after rounding.
+        From scores to labels: the first maximum; the second class if the score, or its lead where both have
+        scores, is `> 0` (`>= 0`); or the first of the classes with the largest probability after rounding.
     classes : array of shape (n_classes,), or None for regression
     n_features : int
     feature_names : tuple of str, or None
@@ -92,6 +92,9 @@ class Forest(LibraryConversion):
     categories : tuple with one entry per feature, or None
         The categories of each feature that has any, in the order in which they are numbered; None for a
         numeric feature (or one that the caller encodes).
+    other_category : str, or None
+        Name of the category that stands for all unknown ones, where a feature has it among its categories.
+        An empty string is a missing value then. Elsewhere unknown categories count as missing.
     absent_is_missing : bool
         Whether entries that a sparse matrix does not store are missing (XGBoost) or zero (all others).
     label_dtype : numpy dtype
@@ -128,6 +131,7 @@ class Forest(LibraryConversion):
     tree_round: NDArray[np.int32] | None = None
     split_gain: NDArray[np.float64] | None = None
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
+    other_category: str | None = None
     absent_is_missing: bool = False
     label_dtype: np.dtype[Any] = _DOUBLE
 
@@ -232,6 +236,7 @@ class Forest(LibraryConversion):
             dtype=self.input_dtype,
             allow_nan=self.missing != "forbidden",
             categories=self.categories,
+            other_category=self.other_category,
             absent=np.nan if self.absent_is_missing else 0.0,
         )
 

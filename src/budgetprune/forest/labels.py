@@ -27,6 +27,8 @@ def label_numbers(forest: Forest, scores: NDArray[np.float64]) -> NDArray[np.int
     with np.errstate(over="ignore", invalid="ignore"):  # scores beyond single precision become infinite
         scores = scores.astype(forest.label_dtype, copy=False)
         if forest.link != "logistic":
+            if forest.label_rule == "nonnegative":
+                return (scores[:, 1] >= scores[:, 0]).astype(np.intp)
             first = np.argmax(scores, axis=1)
             return _first_of_ties(scores, first) if forest.label_rule == "likeliest" else first
         score, cut = scores[:, 0], label_cut(forest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
@@ -36,6 +37,11 @@ def adapter_of(model: Any) -> Adapter | None:
 def adapter_of_suffix(suffix: str) -> Adapter | None:
     """Return the adapter that reads files with a suffix, None if there is none."""
     return next((adapter for adapter in ADAPTERS if suffix in adapter.suffixes), None)
+
+
+def adapter_of_folder(folder: Path) -> Adapter | None:
+    """Return the adapter of the library that saved a model as a folder, None if there is none."""
+    return next((adapter for adapter in ADAPTERS if adapter.is_model_folder(folder)), None)
 
 
 def find_adapter(model: Any) -> Adapter:

@@ -23,6 +23,7 @@ def as_rows(
     dtype: np.dtype[Any],
     allow_nan: bool,
     categories: tuple[tuple[Any, ...] | None, ...] | None = None,
+    other_category: str | None = None,
     absent: float = 0.0,
 ) -> NDArray[Any]:
     """Validate `X` and return it as a C-contiguous array in the precision of the model's comparisons.
@@ -35,6 +36,7 @@ def as_rows(
     categories : of each feature that has any, in the order of their numbers
         Columns of a table hold categories; anything else holds their numbers. An unknown category becomes
         a missing value.
+    other_category : category that stands for unknown ones; see `Forest`
     absent : value of entries that a sparse matrix does not store
     """
     X = as_data_frame(X, name)
@@ -42,7 +44,7 @@ def as_rows(
     if columns is not None and feature_names is not None:
         _check_names(columns, feature_names, name)
     if categories is not None and len(getattr(X, "columns", ())) == len(categories):
-        X = encode_table(X, name, categories)
+        X = encode_table(X, name, categories, other_category)
     rows = _as_numbers(X, name, dtype, absent)
     if rows.ndim != 2:
         raise InvalidInputError(

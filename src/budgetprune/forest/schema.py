@@ -63,8 +63,8 @@ PER_NODE = (
 
 # Label rules of each link, as importers and refits create them.
 LABEL_RULES = {
-    "identity": ("argmax",),
-    "softmax": ("argmax", "likeliest"),
+    "identity": ("argmax", "nonnegative"),
+    "softmax": ("argmax", "nonnegative", "likeliest"),
     "exp": ("argmax",),
     "logistic": ("positive", "nonnegative", "likeliest"),
 }

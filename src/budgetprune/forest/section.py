@@ -63,8 +63,11 @@ def forest_to_parts(forest: Forest) -> tuple[dict[str, Any], dict[str, NDArray[A
 
 
 def settings_to_store(settings: dict[str, Any]) -> dict[str, Any]:
-    """Leave out a setting that earlier releases do not know, if it has its default."""
-    return {name: value for name, value in settings.items() if (name, value) != ("label_dtype", "<f8")}
+    """Leave out settings that earlier releases do not know, if they have their defaults."""
+    defaults = {"label_dtype": "<f8", "other_category": None}
+    return {
+        name: value for name, value in settings.items() if name not in defaults or value != defaults[name]
+    }
 
 
 def without_none(arrays: Mapping[str, NDArray[Any] | None]) -> dict[str, NDArray[Any]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import is_pandas, join_first
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
+from budgetprune.forest import Forest, numbers_of
 from budgetprune.predictor.values_kernels import read_numbers
 
 _NUMBERS = (int, float, np.number, np.bool_)
@@ -28,10 +28,12 @@ class Values:
         self.dtype = forest.input_dtype
         self._allow_nan = forest.missing != "forbidden"
         categories = forest.feature_categories
-        self._number = [
-            None if known is None else {category: float(i) for i, category in enumerate(known)}
-            for known in categories
+        numbers = [
+            None if known is None else numbers_of(known, forest.other_category) for known in categories
         ]
+        self._number = [None if each is None else each[0] for each in numbers]
+        self._unknown = [np.nan if each is None else each[1] for each in numbers]
+        self._other = forest.other_category
         self._has_numbers_only = all(number is None for number in self._number)
 
     def column_of(self, name: Any) -> int:
@@ -91,21 +93,28 @@ class Values:
             ) from None
         if found is not None:
             return found
-        is_missing = value is None or _is_na(value) or value != value
+        is_missing = _is_missing(value)
         is_other = [isinstance(known, str) != isinstance(value, str) for known in number]
         if not is_missing and is_other and all(is_other):
             raise InvalidInputError(
                 f"the value of {self.names[k]!r} is {_shown(value)}, but its categories in training were "
                 f"{join_first(map(repr, number))}; use those."
             )
-        return np.nan
+        return np.nan if is_missing else self._unknown[k]
 
-    def unknown_categories(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the features of valid values whose category is unknown, so that they count as missing."""
+    def unknown_categories(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """Return the features of valid values whose category is unknown, and the meaning of the value."""
         if self._has_numbers_only:
-            return []
-        named = ((name, self._number[self.column_of(name)], value) for name, value in values.items())
-        return [name for name, known, value in named if known is not None and _is_unknown(known, value)]
+            return {}
+        named = ((name, self.column_of(name), value) for name, value in values.items())
+        return {name: self._meaning_of_unknown(k) for name, k, value in named if self._is_unknown(k, value)}
+
+    def _meaning_of_unknown(self, k: int) -> str:
+        return "missing" if np.isnan(self._unknown[k]) else repr(self._other)
+
+    def _is_unknown(self, k: int, value: Any) -> bool:
+        known = self._number[k]
+        return known is not None and not _is_missing(value) and value not in known
 
     def read_all(self, values: Mapping[str, Any]) -> NDArray[np.float64] | None:
         """Convert all values in one step if all are present and plain numbers; else return None."""
@@ -117,9 +126,8 @@ class Values:
         return row if read_numbers(values, self.names, row, is_single, self._allow_nan) else None
 
 
-def _is_unknown(known: Mapping[Any, float], value: Any) -> bool:
-    is_missing = value is None or _is_na(value) or value != value
-    return not is_missing and value not in known
+def _is_missing(value: Any) -> bool:
+    return bool(value is None or _is_na(value) or value != value)
 
 
 def as_mapping(values: Any) -> Any:

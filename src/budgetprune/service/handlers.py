@@ -99,8 +99,8 @@ class RequestHandler:
         unknown = self._predictor._engine.values.unknown_categories(values)
         if unknown:
             answer["warnings"] = [
-                f"the value of {name!r} is a category that the model does not know; it counts as missing."
-                for name in unknown
+                f"the value of {name!r} is a category that the model does not know; it counts as {counts_as}."
+                for name, counts_as in unknown.items()
             ]
         return answer
 

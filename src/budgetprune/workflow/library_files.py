@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from budgetprune.errors import BudgetPruneError, InvalidInputError
-from budgetprune.forest import ADAPTERS, Adapter, Reader, adapter_of_suffix
+from budgetprune.forest import ADAPTERS, Adapter, Reader, adapter_of_folder, adapter_of_suffix
 from budgetprune.persistence import errors_name_file, is_container
 from budgetprune.utils.limits import MIB
 from budgetprune.workflow import probe
@@ -37,16 +37,25 @@ def load_library_file(file: Path, *, trust: bool = False) -> Any:
     ----------
     file : Path
         ``.skops`` (scikit-learn; types that skops does not trust are refused), ``.txt`` (LightGBM),
-        ``.json`` or ``.ubj`` (XGBoost), ``.cbm`` (CatBoost), ``.onnx``, ``.joblib`` or ``.pkl``; and the
-        suffixes of other registered adapters.
+        ``.json`` or ``.ubj`` (XGBoost), ``.cbm`` (CatBoost), ``.ydf`` (Yggdrasil, the bytes of
+        ``serialize``), ``.onnx``, ``.joblib`` or ``.pkl``; the suffixes of other registered adapters; or the
+        folder of a model that Yggdrasil saved.
     trust : bool
         Whether to load pickles, and to load other files without trying them first. Loading a pickle can run
         arbitrary code, so use this only for files whose author you trust.
     """
     suffix = file.suffix.lower()
-    if suffix in PICKLES:
+    if file.is_dir():
+        adapter = adapter_of_folder(file)
+        if adapter is None:
+            raise InvalidInputError(
+                f"{file} is a folder, but not a model that Yggdrasil saved (it has no data_spec.pb); name "
+                "the file of a model."
+            )
+    elif suffix in PICKLES:
         return _load_pickle(file, trust=trust)
-    adapter = adapter_of_suffix(suffix)
+    else:
+        adapter = adapter_of_suffix(suffix)
     if adapter is None or adapter.reader is None:
         _refuse_budgetprune_model(file)
         known = (*(each for adapter in ADAPTERS for each in adapter.suffixes), *PICKLES)
@@ -57,7 +66,7 @@ def load_library_file(file: Path, *, trust: bool = False) -> Any:
     with errors_name_file(file):
         adapter.check_file(file)
         # Read once, so that the file cannot change between the trial and the loading.
-        content = file.read_bytes()
+        content = adapter.read_content(file)
         adapter.check_content(content)
     try:
         if not trust:

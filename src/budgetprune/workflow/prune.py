@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest, original_names
+from budgetprune.forest import Forest, find_adapter, original_names
 from budgetprune.model import BudgetModel
 from budgetprune.selection import LabelledRows
 from budgetprune.workflow.column_costs import column_costs, with_keys
@@ -87,7 +86,7 @@ def prune_model(
         forest = Forest.from_model(model)
     options.check_counting(is_classifier=forest.is_classifier)
     options.check_test(test)
-    if _is_ranking_model(model):
+    if find_adapter(model).is_ranking_model(model):
         observer.note(
             "this is a ranking model. Its scores order the rows of a query, so R² says nothing about it, nor "
             "about the pruned one. For NDCG, prune it in Python: "
@@ -131,21 +130,6 @@ def prune_model(
     with observer.stage(f"pruning {forest.n_trees} trees, with {len(validation):,} rows", bars=True):
         pruned, _ = best_pruned([ensemble], budget, options, verbose=observer.has_bars)
     return build_model(pruned, ensemble, observer)
-
-
-def _is_ranking_model(model: Any) -> bool:
-    """Whether a model of LightGBM or XGBoost was trained to rank."""
-    model = getattr(model, "booster_", model)
-    if hasattr(model, "get_booster"):
-        model = model.get_booster()
-    if hasattr(model, "save_config"):
-        objective = json.loads(model.save_config())["learner"]["objective"]["name"]
-        return str(objective).startswith("rank:")
-    if hasattr(model, "model_to_string"):
-        lines = model.model_to_string(num_iteration=1).splitlines()
-        objective = next((line for line in lines if line.startswith("objective=")), "")
-        return objective.removeprefix("objective=").split(" ")[0] in ("lambdarank", "rank_xendcg")
-    return False
 
 
 def _with_column_names(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Forest:

@@ -60,7 +60,8 @@ def rows_for(forest: Forest, table: Table, *, target: str | None = None) -> pd.D
     tested = forest.used_features.tolist()
     filler = 0.0 if forest.missing == "forbidden" else np.nan
     known = forest.feature_categories
-    return _select(table, names, known, {names[k] for k in tested}, filler)
+    needed = {names[k] for k in tested}
+    return _select(table, names, known, needed, filler, other=forest.other_category)
 
 
 def rows_like(columns: Columns, table: Table) -> pd.DataFrame:
@@ -78,8 +79,12 @@ def _select(
     categories: Sequence[Sequence[Any] | None],
     needed: Collection[str],
     filler: float,
+    other: str | None = None,
 ) -> pd.DataFrame:
-    """Return the columns `names` as numbers or categories; columns that are not `needed` may be absent."""
+    """Return the columns `names` as numbers or categories; columns that are not `needed` may be absent.
+
+    `other` stands for unknown categories where it is one of them; see `Forest`.
+    """
     import pandas as pd
 
     frame = table.frame
@@ -97,17 +102,20 @@ def _select(
         elif labels is None:
             selected[name] = finite_numbers(table, name)
         else:
-            selected[name] = converted = _converted_to(frame[name], labels)
-            _warn_about_unknown(table, name, frame[name].notna() & ~converted.isin(list(labels)))
+            selected[name] = converted = _converted_to(
+                frame[name], [label for label in labels if label != other]
+            )
+            is_unknown = frame[name].notna() & ~converted.isin(list(labels))
+            _warn_about_unknown(table, name, is_unknown, f"as {other!r}" if other in labels else "as missing")
     return pd.DataFrame(selected, index=frame.index)
 
 
-def _warn_about_unknown(table: Table, name: str, is_unknown: pd.Series[bool]) -> None:
+def _warn_about_unknown(table: Table, name: str, is_unknown: pd.Series[bool], counts_as: str) -> None:
     if is_unknown.any():
         example = str(table.frame[name][is_unknown].iloc[0])
         warnings.warn(
             f"column {name!r} of {table.file}: {is_unknown.sum():,} of {len(is_unknown):,} values are none "
-            f"of the categories that the model knows, and count as missing ({example!r}, say).",
+            f"of the categories that the model knows, and count {counts_as} ({example!r}, say).",
             BudgetWarning,
             stacklevel=2,
         )

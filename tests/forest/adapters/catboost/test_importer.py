@@ -203,3 +203,14 @@ def test_unfitted_models_are_refused():
     with pytest.raises(InvalidInputError, match="this CatBoostClassifier is not fitted"):
         Forest.from_model(CLASSIFIER())
     assert issubclass(UnsupportedModelError, BudgetPruneError)
+
+
+def test_ranking_models_are_recognised():
+    from budgetprune.forest import find_adapter
+
+    for name, is_ranking in (
+        (next(name for name in ZOO if "rank" in name.lower()), True),
+        ("squared", False),
+    ):
+        model = build(name)[0]
+        assert find_adapter(model).is_ranking_model(model) == is_ranking

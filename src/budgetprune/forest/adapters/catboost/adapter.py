@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest.adapter import Adapter
 from budgetprune.forest.adapters.catboost import reader
+from budgetprune.forest.adapters.catboost.document import loss_of
 from budgetprune.forest.adapters.catboost.importer import from_catboost, with_categories_of
+from budgetprune.forest.adapters.catboost.objective import RANKING
 
 if TYPE_CHECKING:
     from budgetprune.forest.forest import Forest
@@ -27,6 +29,9 @@ class CatBoostAdapter(Adapter):
     def check_content(self, content: bytes) -> None:
         if not content.startswith(b"CBM1"):
             raise InvalidInputError("it is not a model that CatBoost saved (save_model, format cbm).")
+
+    def is_ranking_model(self, model: Any) -> bool:
+        return loss_of(model) in RANKING
 
     def with_categories_of(self, forest: Forest, tables: Sequence[Any]) -> Forest:
         return with_categories_of(forest, tables)

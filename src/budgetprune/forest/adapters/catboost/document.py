@@ -18,6 +18,7 @@ from budgetprune.forest.adapters.catboost.features import (
     refuse_features,
     refuse_statistics,
 )
+from budgetprune.forest.adapters.catboost.objective import loss_name
 from budgetprune.forest.adapters.catboost.parts import Parts, Splits
 from budgetprune.forest.adapters.catboost.trees import Trees, nested_trees, oblivious_trees
 from budgetprune.forest.damage import check_model, damaged
@@ -59,6 +60,11 @@ def read_model(model: Any) -> SavedModel:
 def features_of(model: Any) -> Features:
     """Read the features of a fitted model."""
     return _read(model, Parts().collect)[1]
+
+
+def loss_of(model: Any) -> str:
+    """Name of the loss function of a fitted model."""
+    return loss_name(_read(model, Parts().collect)[0]["model_info"])
 
 
 def _read(model: Any, hook: Callable[[dict[str, Any]], Any]) -> tuple[dict[str, Any], Features]:

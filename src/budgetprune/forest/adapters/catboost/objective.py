@@ -63,7 +63,7 @@ _LABEL_TYPES: dict[str, Any] = {
 
 def read_objective(information: dict[str, Any], n_outputs: int) -> tuple[str, CatBoostObjective]:
     """Return the name of a model's loss function and its meaning; raise if a Forest cannot express it."""
-    name = _name(information)
+    name = loss_name(information)
     if name not in _OBJECTIVES:
         raise UnsupportedModelError(
             f"this CatBoost model was trained with loss_function={name!r}, whose scores a Forest cannot turn "
@@ -82,7 +82,7 @@ def read_objective(information: dict[str, Any], n_outputs: int) -> tuple[str, Ca
     return name, objective
 
 
-def _name(information: dict[str, Any]) -> str:
+def loss_name(information: dict[str, Any]) -> str:
     """Name of the loss function; a sum of models has no parameters, but the loss as JSON within JSON."""
     if "params" in information:
         return str(information["params"]["loss_function"]["type"])

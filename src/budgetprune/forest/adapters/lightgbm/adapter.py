@@ -38,6 +38,11 @@ class LightGBMAdapter(Adapter):
         self.check_origin(forest)
         return to_lightgbm(forest)
 
+    def is_ranking_model(self, model: Any) -> bool:
+        lines = getattr(model, "booster_", model).model_to_string(num_iteration=1).splitlines()
+        objective = next((line for line in lines if line.startswith("objective=")), "")
+        return objective.removeprefix("objective=").split(" ")[0] in ("lambdarank", "rank_xendcg")
+
     @contextmanager
     def training(self, model: Any, X: Any) -> Iterator[None]:
         """Train with `boosting_threads` unless the model sets its number of threads."""

@@ -34,6 +34,11 @@ class XGBoostAdapter(Adapter):
         self.check_origin(forest)
         return to_xgboost(forest)
 
+    def is_ranking_model(self, model: Any) -> bool:
+        booster = model.get_booster() if hasattr(model, "get_booster") else model
+        objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
+        return str(objective).startswith("rank:")
+
     def encode_labels(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """XGBoost takes only labels 0, 1, ..., n_classes - 1."""
         classes, numbers = np.unique(y, return_inverse=True)

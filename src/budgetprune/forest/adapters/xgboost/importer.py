@@ -114,7 +114,7 @@ def _rounds(saved: SavedModel) -> NDArray[np.int32]:
 
 def _category_sets(
     saved: SavedModel, kept: list[NDArray[np.int64]], start: NDArray[np.int64], order: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, Any]:
     """Fields of Forest for the categories that go left, as bits."""
     category_set = np.full(order.size, -1)
     members: list[NDArray[np.int64]] = []

@@ -1,0 +1,1 @@
+"""Yggdrasil Decision Forests: models and model folders, import only."""
