@@ -91,8 +91,8 @@ class Server:
         self.app, decisions = build_application(PREDICTOR, Limits(), Hosts("127.0.0.1"), self.row)
         self.n_early = 0
 
-        def now(url, headers, body):
-            content = decisions.now(url, headers, body)
+        def now(url, headers, body, peer):
+            content = decisions.now(url, headers, body, peer)
             self.n_early += content is not None
             return content
 

@@ -12,7 +12,7 @@ import pytest
 import schemathesis
 from schemathesis.config import SchemathesisConfig
 
-from budgetprune.service import Limits, create_app
+from budgetprune.service import Access, Limits, create_app
 from budgetprune.service.model_description import ModelDescription
 
 from .models import NAMES, predictor
@@ -27,15 +27,30 @@ SETTINGS = hypothesis.settings(
 )
 # A body that is wrong may also be too long for a service with small limits.
 REFUSED = ["400", "413", "415", "422"]
-CONFIG = SchemathesisConfig.from_dict(
-    {"seed": 1, "checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}}
-)
+
+
+def config(*refused: str) -> SchemathesisConfig:
+    checks = {"negative_data_rejection": {"expected-statuses": [*REFUSED, *refused]}}
+    return SchemathesisConfig.from_dict({"seed": 1, "checks": checks})
+
+
+CONFIG = config()
 
 
 def in_process(name: str):
     # With a small limit, batches that are too long are short enough to be tried.
     app = create_app(predictor(name), Limits(batch_rows=3))
     return schemathesis.openapi.from_asgi("/openapi.json", app, config=CONFIG)
+
+
+TOKEN = "a-token-of-the-fuzz-tests"
+
+
+def with_token():
+    """All checks, among them that requests without the token are refused."""
+    app = create_app(predictor("classes"), Limits(batch_rows=3), access=Access(tokens=[TOKEN]))
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    return schemathesis.openapi.from_asgi("/openapi.json", app, config=config("401"), headers=headers)
 
 
 def make_consistent(case, name: str) -> None:
@@ -57,6 +72,13 @@ def test_in_process(case, request):
     name = next(name for name in NAMES if name in request.node.name)
     make_consistent(case, name)
     case.call_and_validate()
+
+
+@schemathesis.pytest.parametrize(api=with_token())
+@SETTINGS
+def test_with_a_token(case):
+    make_consistent(case, "classes")
+    case.call_and_validate(headers={"Authorization": f"Bearer {TOKEN}"})
 
 
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +15,11 @@ from budgetprune.commands.failures import WRONG, check_installed, fail
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.utils.limits import Limits
 
+if TYPE_CHECKING:
+    from budgetprune.service import Access
+
+# Environment variable with tokens, separated by spaces.
+TOKENS = "BUDGETPRUNE_TOKENS"
 PACKAGES = ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client", "orjson", "pydantic")
 
 
@@ -25,6 +31,13 @@ class LogLevel(StrEnum):
     warning = "warning"
     info = "info"
     debug = "debug"
+
+
+class LimitBy(StrEnum):
+    """Definition of a client."""
+
+    token = "token"
+    address = "address"
 
 
 @dataclass(frozen=True)
@@ -87,13 +100,39 @@ class ServeArguments:
         ),
     ] = 1
     log_level: Annotated[LogLevel, typer.Option(help="Log level.")] = LogLevel.warning
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with one token per line. Every request except /healthz needs one of them. The file is "
+            f"read again when it changes. Without it, tokens are taken from the variable {TOKENS}.",
+        ),
+    ] = None
+    open_metrics: Annotated[bool, typer.Option("--open-metrics", help="Let /metrics need no token.")] = False
+    rate_limit: Annotated[
+        float | None, typer.Option(help="Requests per second of a client. [default: no limit]")
+    ] = None
+    rate_burst: Annotated[
+        int | None,
+        typer.Option(help="Requests of a client that may come at once. [default: those of one second]"),
+    ] = None
+    limit_by: Annotated[
+        LimitBy | None,
+        typer.Option(help="Limit clients by token or by address. [default: by token if tokens are needed]"),
+    ] = None
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Address or network of a proxy, whose X-Forwarded-For gives the addresses of clients; may "
+            "be repeated."
+        ),
+    ] = None
 
 
 def serve(arguments: ServeArguments) -> None:
     """Serve one model over HTTP, as JSON.
 
-    Clients post the known values and get a decision or the next source to acquire. There is no
-    authentication: listen on addresses other than loopback only behind a proxy that has it.
+    Clients post the known values and get a decision or the next source to acquire. There is no encryption:
+    listen on addresses other than loopback only behind a proxy that adds TLS.
 
     Example: budgetprune serve ill.budgetprune --port 8000
     """
@@ -112,10 +151,7 @@ def serve(arguments: ServeArguments) -> None:
     def show_address(address: str) -> None:
         typer.echo(f"budgetprune: serving {model} at {address}")
         if not _is_loopback(host):
-            typer.echo(
-                f"budgetprune: there is no authentication: anyone who can reach {host} can send requests.",
-                err=True,
-            )
+            typer.echo(f"budgetprune: {_warning(host, options.access)}", err=True)
 
     try:
         options = ServerOptions(
@@ -137,6 +173,7 @@ def serve(arguments: ServeArguments) -> None:
             drain=arguments.drain,
             log_level=arguments.log_level.value,
             workers=arguments.workers,
+            access=_access(arguments),
         )
         run(predictor, options, when_ready=show_address)
     except InvalidInputError as error:
@@ -145,6 +182,33 @@ def serve(arguments: ServeArguments) -> None:
         fail(f"{model} cannot be served: {error}.")
     except OSError as error:
         fail(f"cannot listen at {host}, port {port}: {error}; choose another --port, or 0 for any.")
+
+
+def _access(arguments: ServeArguments) -> Access:
+    """Read the options about tokens and limits; tokens may be in the environment."""
+    from budgetprune.service import Access
+
+    tokens = os.environ.get(TOKENS)
+    if tokens is not None:
+        if arguments.token_file is not None:
+            raise InvalidInputError(f"give tokens in --token-file or in {TOKENS}, not in both.")
+        if not tokens.split():
+            raise InvalidInputError(f"{TOKENS} is set, but has no tokens; unset it if none are needed.")
+    return Access(
+        tokens=() if tokens is None else tokens.split(),
+        token_file=arguments.token_file,
+        open_metrics=arguments.open_metrics,
+        rate=arguments.rate_limit,
+        burst=arguments.rate_burst,
+        limit_by=None if arguments.limit_by is None else arguments.limit_by.value,
+        trusted_proxies=[name for names in arguments.trusted_proxy or () for name in names.split(",")],
+    )
+
+
+def _warning(host: str, access: Access) -> str:
+    if access.needs_token:
+        return f"there is no encryption: tokens can be read on the way to {host} unless a proxy adds TLS."
+    return f"no token is needed: anyone who can reach {host} can send requests; see --token-file."
 
 
 def _is_loopback(host: str) -> bool:

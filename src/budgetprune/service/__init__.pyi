@@ -1,3 +1,4 @@
+from .access import Access as Access
 from .app import create_app as create_app
 from .launch import run as run
 from .options import Limits as Limits

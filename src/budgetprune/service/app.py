@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service import documents
+from budgetprune.service.access import Access
 from budgetprune.service.counts import OwnRow
 from budgetprune.service.decisions import Decisions
 from budgetprune.service.endpoints import (
@@ -35,12 +36,14 @@ from budgetprune.service.errors import (
     WRONG_TYPE,
     refuse_in_one_shape,
 )
+from budgetprune.service.gate import Gate
 from budgetprune.service.handlers import RequestHandler
 from budgetprune.service.hosts import Hosts
 from budgetprune.service.metrics import Metrics
 from budgetprune.service.middleware import AnswerDirectly
 from budgetprune.service.model_description import ModelDescription
-from budgetprune.service.schemas import body_of, request_schemas
+from budgetprune.service.rates import RateMemory
+from budgetprune.service.schemas import body_of, request_schemas, require_access
 from budgetprune.utils.limits import Limits
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -78,7 +81,11 @@ class Application(NamedTuple):
 
 
 def create_app(
-    predictor: BudgetPredictor, limits: Limits | None = None, *, hosts: Hosts | None = None
+    predictor: BudgetPredictor,
+    limits: Limits | None = None,
+    *,
+    hosts: Hosts | None = None,
+    access: Access | None = None,
 ) -> FastAPI:
     """Create the ASGI app that serves a predictor.
 
@@ -89,19 +96,27 @@ def create_app(
         Limits on the size of a request.
     hosts : Hosts, optional
         Accepted ``Host`` headers. None accepts all.
+    access : Access, optional
+        Tokens and the limit of each client. None: no tokens, no limit.
 
     Returns
     -------
     app : FastAPI
-        Runs on any ASGI server. Its only state is its metrics.
+        Runs on any ASGI server. Its only state are its metrics and, with a limit, the requests of clients.
     """
-    return build_application(predictor, limits or Limits(), hosts).app
+    return build_application(predictor, limits or Limits(), hosts, access=access).app
 
 
 def build_application(
-    predictor: BudgetPredictor, limits: Limits, hosts: Hosts | None, row: OwnRow | None = None
+    predictor: BudgetPredictor,
+    limits: Limits,
+    hosts: Hosts | None,
+    row: OwnRow | None = None,
+    *,
+    access: Access | None = None,
+    rates: RateMemory | None = None,
 ) -> Application:
-    """Create the app; see `create_app`. With a row, its metrics are those of all workers."""
+    """Create the app; see `create_app`. With a row and rates, it counts as one of several workers."""
     description = ModelDescription(predictor)
     metrics = Metrics(description, row)
     # FastAPI's HTML pages would load scripts from a CDN.
@@ -114,14 +129,17 @@ def build_application(
         redirect_slashes=False,
     )
     app.router.route_class = DirectRoute
-    decisions = Decisions(RequestHandler(predictor, description), metrics, limits, hosts)
-    app.add_middleware(AnswerDirectly, decisions=decisions, metrics=metrics, hosts=hosts)
+    gate = Gate.of(access, rates)
+    decisions = Decisions(RequestHandler(predictor, description), metrics, limits, hosts, gate)
+    app.add_middleware(AnswerDirectly, decisions=decisions, metrics=metrics, hosts=hosts, gate=gate)
     refuse_in_one_shape(app)
     _add_decision_routes(app, decisions)
     _add_state(app, _model_document(predictor, description), metrics)
     document = app.openapi()
     document["components"]["schemas"] |= request_schemas(description, limits)
     _answer_head(app, HEALTH)
+    if access is not None:
+        require_access(document, access, documents.Error.__name__)
     return Application(app, decisions)
 
 

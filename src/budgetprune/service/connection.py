@@ -36,7 +36,7 @@ LINGER = 1.0
 LATE = 0.01
 STOPPING = "the service is stopping; send the request again, as Retry-After says."
 
-AnswerNow = Callable[[bytes, Headers, bytes], bytes | None]
+AnswerNow = Callable[[bytes, Headers, bytes, str], bytes | None]
 
 # A connection cycles through these stages.
 IDLE, HEAD, BODY = 0, 1, 2
@@ -49,8 +49,9 @@ class SharedState:
 
     limits: Limits
     row: OwnRow  # to record the number of open connections
-    # Answers a request at once, given its URL, headers and body, or returns None: the app answers it.
-    answer_now: AnswerNow = lambda url, headers, body: None
+    # Answers a request at once, given its URL, headers, body and the address of the client, or returns None:
+    # the app answers it.
+    answer_now: AnswerNow = lambda url, headers, body, peer: None
     is_draining: bool = False  # new requests are rejected
     # Connections without a pending response, and since when; oldest first.
     waiting: dict[Connection, float] = field(default_factory=dict)
@@ -230,7 +231,8 @@ class Connection(HttpToolsProtocol):
         assert self._early_headers is not None
         if self.parser.get_method() != b"POST":
             return False
-        content = self._shared.answer_now(self.url, self._early_headers, self._early_body)
+        peer = self.client[0] if self.client else ""
+        content = self._shared.answer_now(self.url, self._early_headers, self._early_body, peer)
         if content is None:
             return False
         self._early_headers = None

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope
 from budgetprune.service.bodies import BodyReader, parse, parse_rows
 from budgetprune.service.endpoints import DECIDE, DECIDE_BATCH, STEP, STEP_BATCH
 from budgetprune.service.errors import INVALID, OK, RefusedError
+from budgetprune.service.gate import Gate
 from budgetprune.service.handlers import Answer, HandleRequest, RequestHandler
 from budgetprune.service.headers import Headers, check_body_headers, check_host
 from budgetprune.service.hosts import Hosts
@@ -36,12 +37,19 @@ class Decisions:
     limits : Limits
     hosts : Hosts, optional
         Accepted ``Host`` headers. None accepts all.
+    gate : Gate, optional
+        Checks of tokens and limits. None admits all.
     """
 
     def __init__(
-        self, handler: RequestHandler, metrics: Metrics, limits: Limits, hosts: Hosts | None
+        self,
+        handler: RequestHandler,
+        metrics: Metrics,
+        limits: Limits,
+        hosts: Hosts | None = None,
+        gate: Gate | None = None,
     ) -> None:
-        self._metrics, self._limits, self._hosts = metrics, limits, hosts
+        self._metrics, self._limits, self._hosts, self._gate = metrics, limits, hosts, gate
         self._reader, self._scheduler = BodyReader(limits), CooperativeScheduler()
         self._for_one = {STEP: handler.step, DECIDE: handler.decide}
         self._for_batch = {STEP_BATCH: handler.step, DECIDE_BATCH: handler.decide}
@@ -70,7 +78,7 @@ class Decisions:
         finally:
             self._reader.release(raw)
 
-    def now(self, url: bytes, headers: Headers, raw: bytes) -> bytes | None:
+    def now(self, url: bytes, headers: Headers, raw: bytes, peer: str = "") -> bytes | None:
         """Return the body of the response to a small POST request, if all is well with it; else None.
 
         The server calls this for requests that have arrived completely. It leaves all others to the app, so
@@ -79,14 +87,20 @@ class Decisions:
         path = self._by_url.get(url)
         if path is None or len(raw) > min(SMALL, self._limits.body):
             return None
-        start = perf_counter()
+        start, client = perf_counter(), None
         try:
             if self._hosts is not None:
                 check_host(headers, "1.1", self._hosts)
+            if self._gate is not None:
+                client = self._gate.client_of(path, peer, headers)
+                if client is None:
+                    return None
             check_body_headers(headers, self._limits.body)
             content = self._answer(path, raw)
         except Exception:
             return None
+        if self._gate is not None and client is not None:
+            self._gate.charge(client)
         self._metrics.count_request(path, OK, perf_counter() - start)
         return content
 

@@ -16,6 +16,7 @@ JSON = "application/json"
 OK = 200
 NOT_JSON, TOO_LARGE, WRONG_TYPE, INVALID = 400, 413, 415, 422
 BAD_REQUEST, TOO_LATE, MISDIRECTED, LARGE_HEADERS, BUSY = 400, 408, 421, 431, 503
+UNAUTHORIZED, TOO_MANY = 401, 429
 LONGEST_MESSAGE = 2000
 RETRY = {"retry-after": "1"}
 
@@ -31,11 +32,20 @@ class RefusedError(Exception):
         The error and how to fix it.
     where : str, optional
         Part of the request that is wrong, if known.
+    headers : mapping, optional
+        Headers of the response.
     """
 
-    def __init__(self, status: int, message: str, where: str | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        where: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status, self.where = status, where
+        self.headers = headers or (RETRY if status == BUSY else None)
 
 
 # Errors of requests, not of the service.
@@ -45,7 +55,7 @@ EXPECTED = (RefusedError, ClientDisconnect)
 def response_to(error: RefusedError | ClientDisconnect) -> Response:
     """Build the response to a request that cannot be answered."""
     if isinstance(error, RefusedError):
-        return refusal(error.status, str(error), error.where, RETRY if error.status == BUSY else None)
+        return refusal(error.status, str(error), error.where, error.headers)
     # The client has disconnected, or the server has already answered. Neither is logged.
     return refusal(NOT_JSON, "the request ended too early.", "body")
 

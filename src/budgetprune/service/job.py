@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.options import ServerOptions
+from budgetprune.service.rates import RateMemory
 
 # The supervisor tells a worker to stop, and then not to wait for clients. The end of the stream means that
 # the supervisor has died.
@@ -28,6 +29,8 @@ class Job:
         Descriptors of the listening socket and of the memory of `Counts`.
     n_columns : int
         Of `Counts`.
+    rates : RateMemory
+        Shared by all workers.
     """
 
     predictor: BudgetPredictor
@@ -35,6 +38,7 @@ class Job:
     listener: int
     counts: int
     n_columns: int
+    rates: RateMemory
 
 
 def nameless_file(content: bytes) -> int:

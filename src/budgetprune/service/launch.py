@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from budgetprune.predictor import BudgetPredictor
+from budgetprune.service.gate import Gate
 from budgetprune.service.hosts import Hosts
 from budgetprune.service.listener import bind, url_of
 from budgetprune.service.options import ServerOptions
@@ -43,7 +44,8 @@ def run(
     if "limits" in settings and settings["limits"] is None:
         settings["limits"] = Limits()
     options = replace(options or ServerOptions(), **settings)
-    Hosts(options.host, options.allowed_hosts)  # validates them
+    Hosts(options.host, options.allowed_hosts)  # validates them, as the next line does
+    Gate.of(options.access)
     with bind(options.host, options.port) as listener:
 
         def tell() -> None:

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from budgetprune.service.decisions import Decisions
 from budgetprune.service.errors import EXPECTED, JSON, OK, response_to
+from budgetprune.service.gate import Gate
 from budgetprune.service.headers import check_host
 from budgetprune.service.hosts import Hosts
 from budgetprune.service.metrics import Metrics
@@ -16,7 +17,7 @@ _CONTENT_TYPE = (b"content-type", JSON.encode())
 
 
 class AnswerDirectly:
-    """Count requests, check their hosts, and answer requests for decisions before FastAPI routes them.
+    """Count requests, admit them or not, and answer those for decisions before FastAPI routes them.
 
     FastAPI's and Starlette's routing, and their objects for requests and responses, take as long as a small
     decision. Their paths are routes of the app too, for its OpenAPI document, for other methods, and
@@ -30,10 +31,20 @@ class AnswerDirectly:
     metrics : Metrics
     hosts : Hosts, optional
         Accepted ``Host`` headers. None accepts all.
+    gate : Gate, optional
+        Checks of tokens and limits. None admits all.
     """
 
-    def __init__(self, app: ASGIApp, decisions: Decisions, metrics: Metrics, hosts: Hosts | None) -> None:
-        self._app, self._decisions, self._metrics, self._hosts = app, decisions, metrics, hosts
+    def __init__(
+        self,
+        app: ASGIApp,
+        decisions: Decisions,
+        metrics: Metrics,
+        hosts: Hosts | None = None,
+        gate: Gate | None = None,
+    ) -> None:
+        self._app, self._decisions, self._metrics = app, decisions, metrics
+        self._hosts, self._gate = hosts, gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -51,6 +62,8 @@ class AnswerDirectly:
         try:
             if self._hosts is not None:
                 check_host(scope["headers"], scope["http_version"], self._hosts)
+            if self._gate is not None:
+                self._gate.admit(path, (scope.get("client") or ("",))[0], scope["headers"])
             if scope["method"] != "POST" or path not in self._decisions.paths:
                 await self._app(scope, receive, noting)
                 return

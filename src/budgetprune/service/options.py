@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.service.access import Access
 from budgetprune.utils.limits import MOST_CONNECTIONS, Limits
 
-__all__ = ["Limits", "ServerOptions"]
+__all__ = ["Access", "Limits", "ServerOptions"]
 
 # One is enough, because workers wait for nothing but clients. There is some room, because containers do not
 # always tell how many processors they have.
@@ -24,7 +25,7 @@ class ServerOptions:
     Parameters
     ----------
     host : str
-        Name or address to listen on. There is no authentication; the default is local only.
+        Name or address to listen on. There is no encryption; the default is local only.
     port : int
         0 selects a free port.
     limits : Limits
@@ -40,6 +41,8 @@ class ServerOptions:
     workers : int
         Number of processes that answer requests. Several share the socket, the metrics and the limit on
         connections, and are replaced when they die. Windows allows only one.
+    access : Access
+        Tokens, and the limit of each client.
     """
 
     host: str = "127.0.0.1"
@@ -50,6 +53,7 @@ class ServerOptions:
     drain: float = 1
     log_level: str = "warning"
     workers: int = 1
+    access: Access = field(default_factory=Access)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "allowed_hosts", tuple(self.allowed_hosts))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from budgetprune.service.access import Access
+from budgetprune.service.endpoints import HEALTH, METRICS
+from budgetprune.service.errors import TOO_MANY, UNAUTHORIZED
 from budgetprune.service.model_description import Feature, ModelDescription
 from budgetprune.utils.limits import Limits
 
@@ -40,6 +43,27 @@ def body_of(schema: str) -> Schema:
     """Return the OpenAPI description of a route's body."""
     content = {"application/json": {"schema": _ref(schema)}}
     return {"requestBody": {"required": True, "content": content}}
+
+
+def require_access(document: Schema, access: Access, error: str) -> None:
+    """Add tokens and limits to an OpenAPI document, with the schema of errors named `error`."""
+    content = {"application/json": {"schema": _ref(error)}}
+    if access.needs_token:
+        scheme = {"type": "http", "scheme": "bearer"}
+        document["components"]["securitySchemes"] = {"token": scheme}
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            if access.needs_token and path != HEALTH and not (path == METRICS and access.open_metrics):
+                operation["security"] = [{"token": []}]
+                operation["responses"][str(UNAUTHORIZED)] = {
+                    "description": "There is no valid token.",
+                    "content": content,
+                }
+            if access.rate is not None and path != HEALTH:
+                operation["responses"][str(TOO_MANY)] = {
+                    "description": "Too many requests of this client: try again after Retry-After.",
+                    "content": content,
+                }
 
 
 def _value(feature: Feature) -> Schema:

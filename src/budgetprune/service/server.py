@@ -23,6 +23,7 @@ from budgetprune.service.hosts import Hosts
 from budgetprune.service.job import FORCE
 from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.options import ServerOptions
+from budgetprune.service.rates import RateMemory
 from budgetprune.service.signals import SIGNALS, leave
 from budgetprune.utils.limits import connection_limit
 
@@ -42,6 +43,7 @@ def serve(
     when_ready: Callable[[], None],
     row: OwnRow | None = None,
     control: socket.socket | None = None,
+    rates: RateMemory | None = None,
 ) -> None:
     """Serve a predictor in this process until SIGINT or SIGTERM.
 
@@ -57,11 +59,13 @@ def serve(
         Where one of several workers counts.
     control : socket, optional
         From the supervisor of several workers; see `budgetprune.service.job`.
+    rates : RateMemory, optional
+        Where several workers count the requests of each client.
     """
     limits, hosts = options.limits, Hosts(options.host, options.allowed_hosts)
     description = ModelDescription(predictor)
     row = row or OwnRow(Counts(1, Columns(description).n_columns))
-    app, decisions = build_application(predictor, limits, hosts, row)
+    app, decisions = build_application(predictor, limits, hosts, row, access=options.access, rates=rates)
     _warm_up(predictor)
     config = uvicorn.Config(
         app,

@@ -24,6 +24,7 @@ from budgetprune.service.counts import CONNECTIONS, REPLACED, SERVING, Counts
 from budgetprune.service.job import FAILED, FORCE, READY, STOP, Job, nameless_file
 from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.options import ServerOptions
+from budgetprune.service.rates import BYTES, RateMemory
 from budgetprune.service.signals import SIGNALS, leave
 
 # Seconds before a worker that died soon is replaced: the first delay, doubled each time, and the longest.
@@ -72,10 +73,13 @@ def supervise(
     with ExitStack() as stack:
         memory = nameless_file(bytes(Counts.size_of(options.workers, n_columns)))
         stack.callback(os.close, memory)
-        job = nameless_file(_pickled(Job(predictor, options, listener.fileno(), memory, n_columns)))
+        table = nameless_file(bytes(BYTES if options.access.rate else 0))
+        stack.callback(os.close, table)
+        rates = RateMemory(table)
+        job = nameless_file(_pickled(Job(predictor, options, listener.fileno(), memory, n_columns, rates)))
         stack.callback(os.close, job)
         counts = Counts(options.workers, n_columns, memory)
-        Supervisor(job, (listener.fileno(), memory, job), counts, options, listener).run(when_ready)
+        Supervisor(job, (listener.fileno(), memory, table, job), counts, options, listener).run(when_ready)
     leave()
 
 

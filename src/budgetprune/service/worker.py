@@ -35,6 +35,7 @@ def main(control: socket.socket, job: int, index: int) -> None:
             task.options.of_worker(index),
             row=OwnRow(counts, index),
             control=control,
+            rates=task.rates,
             when_ready=lambda: tell(READY),
         )
     except Exception as error:
