@@ -6,6 +6,8 @@ import inspect
 import re
 from pathlib import Path
 
+import pytest
+
 from budgetprune import BudgetPredictor
 from budgetprune.commands.serve import ServeArguments
 from budgetprune.service import ServerOptions, supervisor
@@ -21,7 +23,7 @@ from budgetprune.utils.limits import MOST_CONNECTIONS, RESERVE, Limits
 from .models import predictor, rows
 
 TEXT = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
-CLIENT, APP = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+CLIENT, STREAM, APP = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
 def test_the_client_works(service):
@@ -39,6 +41,19 @@ def test_the_client_works(service):
     answer = names["decide"](fetch, service.url)
     expected = model.decide(row)
     assert (answer["label"], answer["acquired"]) == (expected.label, list(expected.acquired))
+
+
+def test_the_client_of_streams_works(service):
+    """More answers than fit into buffers."""
+    names: dict = {}
+    exec(compile(STREAM, "serving.md", "exec"), names)
+    some = rows("classes", 20)
+    expected = [predictor("classes").decide(row).cost for row in some]
+    n = 400
+    answers = names["stream"](some * n, service.host, service.port)
+    assert [answer["cost"] for answer in answers] == expected * n
+    with pytest.raises(OSError, match="see /openapi"):
+        next(names["stream"]([], service.host, service.port, "/v1/nowhere"))
 
 
 def test_the_app_is_made(tmp_path, monkeypatch):
@@ -60,6 +75,7 @@ def test_endpoints_and_limits():
         f"`--max-header-bytes` ({Limits.header_bytes // 2**10} KiB) or `--max-headers` ({Limits.headers})"
         in TEXT
     )
+    assert f"`--max-streams` ({Limits.streams})" in TEXT
     assert f"nested deeper than {Limits.depth}." in TEXT
     assert f"More than {Limits.containers} lists and objects" in TEXT
     assert f"({Limits.all_bodies // 2**20} MiB in all)" in TEXT

@@ -56,6 +56,9 @@ class ServeArguments:
     max_batch_body: Annotated[int, typer.Option(min=1, help="Maximum number of bytes of a batch.")] = (
         Limits.batch_body
     )
+    max_streams: Annotated[
+        int, typer.Option(min=1, help="Maximum number of streams that are open at one time, in all workers.")
+    ] = Limits.streams
     max_header_bytes: Annotated[
         int, typer.Option(min=1, help="Maximum number of bytes of all headers of a request.")
     ] = Limits.header_bytes
@@ -161,6 +164,7 @@ def serve(arguments: ServeArguments) -> None:
                 body=arguments.max_body,
                 batch_rows=arguments.max_batch,
                 batch_body=arguments.max_batch_body,
+                streams=arguments.max_streams,
                 header_bytes=arguments.max_header_bytes,
                 headers=arguments.max_headers,
                 connections=arguments.max_connections,

@@ -21,12 +21,15 @@ from budgetprune.service.decisions import Decisions
 from budgetprune.service.endpoints import (
     DECIDE,
     DECIDE_BATCH,
+    DECIDE_STREAM,
     HEALTH,
     METRICS,
     MODEL,
     STEP,
     STEP_BATCH,
+    STEP_STREAM,
 )
+from budgetprune.service.error_responses import refuse_in_one_shape
 from budgetprune.service.errors import (
     BUSY,
     INVALID,
@@ -34,7 +37,6 @@ from budgetprune.service.errors import (
     NOT_JSON,
     TOO_LARGE,
     WRONG_TYPE,
-    refuse_in_one_shape,
 )
 from budgetprune.service.gate import Gate
 from budgetprune.service.handlers import RequestHandler
@@ -43,7 +45,8 @@ from budgetprune.service.metrics import Metrics
 from budgetprune.service.middleware import AnswerDirectly
 from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.rates import RateMemory
-from budgetprune.service.schemas import body_of, request_schemas, require_access
+from budgetprune.service.schemas import body_of, lines_of, request_schemas, require_access
+from budgetprune.service.streams import NDJSON, StreamResponse, Streams
 from budgetprune.utils.limits import Limits
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -130,10 +133,13 @@ def build_application(
     )
     app.router.route_class = DirectRoute
     gate = Gate.of(access, rates)
-    decisions = Decisions(RequestHandler(predictor, description), metrics, limits, hosts, gate)
+    handler = RequestHandler(predictor, description)
+    decisions = Decisions(handler, metrics, limits, hosts, gate)
+    streams = Streams(handler, metrics, limits, decisions.reader.memory, decisions.scheduler)
     app.add_middleware(AnswerDirectly, decisions=decisions, metrics=metrics, hosts=hosts, gate=gate)
     refuse_in_one_shape(app)
     _add_decision_routes(app, decisions)
+    _add_stream_routes(app, streams)
     _add_state(app, _model_document(predictor, description), metrics)
     document = app.openapi()
     document["components"]["schemas"] |= request_schemas(description, limits)
@@ -162,6 +168,32 @@ def _add_decision_routes(app: FastAPI, decisions: Decisions) -> None:
             summary=summary,
             responses={200: {"model": answer}, **_REFUSALS},
             openapi_extra=body_of(schema),
+        )(route_to(path))
+
+
+def _add_stream_routes(app: FastAPI, streams: Streams) -> None:
+    def route_to(path: str) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        async def answer(request: Request) -> Response:
+            return StreamResponse(streams, path, request)
+
+        return answer
+
+    refusals: dict[int | str, dict[str, Any]] = {status: _REFUSALS[status] for status in (WRONG_TYPE, BUSY)}
+    for path, row, name, summary in (
+        (STEP_STREAM, "StepRequest", "StepStream", "Steps for any number of examples, one per line"),
+        (DECIDE_STREAM, "DecideRequest", "DecideStream", "Decide any number of complete rows, one per line"),
+    ):
+        answers = {
+            "description": "An answer or an error for each row.",
+            "content": lines_of(NDJSON, "Answer"),
+        }
+        app.post(
+            path,
+            name=name,
+            summary=summary,
+            response_class=Response,
+            responses={200: answers, **refusals},
+            openapi_extra={"requestBody": {"required": True, "content": lines_of(NDJSON, row)}},
         )(route_to(path))
 
 

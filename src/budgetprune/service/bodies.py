@@ -34,12 +34,30 @@ CONTAINERS_OF_A_ROW = 5
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
 
+class BodyMemory:
+    """Bytes of all bodies that are being received or queued, up to a limit."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.held = 0
+
+    def reserve(self, n_bytes: int) -> bool:
+        """Count bytes if there is room for them; return whether there is."""
+        if self.held + n_bytes > self._most:
+            return False
+        self.held += n_bytes
+        return True
+
+    def release(self, n_bytes: int) -> None:
+        """Stop counting bytes."""
+        self.held -= n_bytes
+
+
 class BodyReader:
     """Receive bodies and limit their total memory."""
 
     def __init__(self, limits: Limits) -> None:
-        self._most = limits.all_bodies
-        self._held = 0
+        self.memory = BodyMemory(limits.all_bodies)
 
     async def receive(self, scope: Scope, receive: Receive, limit: int) -> bytes:
         """Receive a body of at most `limit` bytes. It counts towards the total until `release`."""
@@ -52,35 +70,34 @@ class BodyReader:
                 if message["type"] == "http.disconnect":
                     raise ClientDisconnect
                 part = message.get("body", b"")
-                size += len(part)
-                self._held += len(part)
-                if size > limit:
+                if size + len(part) > limit:
                     raise too_large(limit)
-                if self._held > self._most:
+                if not self.memory.reserve(len(part)):
                     raise RefusedError(BUSY, "other requests take all memory for bodies; try again.", "body")
+                size += len(part)
                 if not message.get("more_body", False):
                     return b"".join([*parts, part]) if parts else part
                 parts.append(part)
         except BaseException:
-            self._held -= size
+            self.memory.release(size)
             raise
 
     def release(self, raw: bytes) -> None:
         """Stop counting a received body."""
-        self._held -= len(raw)
+        self.memory.release(len(raw))
 
 
 # --- From bytes to objects ----------------------------------------------------------------------------------
 
 
-def parse(raw: bytes, limits: Limits) -> Any:
-    """Parse the body of a request about one example."""
+def parse(raw: bytes, limits: Limits, where: str = "body") -> Any:
+    """Parse the body of a request about one example, or a line with one."""
     # Some of these may be in strings, but usually there are so few that no limit can be exceeded.
     if raw.count(b"{") + raw.count(b"[") > min(limits.depth, limits.containers):
         sizes = measure_json(raw, _NO_ROWS)
-        _check_depth(sizes.depth, limits)
-        _check_containers(sizes.containers, limits.containers)
-    return _parse(raw, "body")
+        _check_depth(sizes.depth, limits, where)
+        _check_containers(sizes.containers, limits.containers, where)
+    return _parse(raw, where)
 
 
 def parse_rows(raw: bytes, limits: Limits) -> Iterator[Any]:
@@ -164,16 +181,16 @@ def _the(where: str) -> str:
     return "the body" if where == "body" else where
 
 
-def _check_depth(depth: int, limits: Limits) -> None:
+def _check_depth(depth: int, limits: Limits, where: str = "body") -> None:
     if depth > limits.depth:
-        message = f"the body is nested to a depth of {depth}; the limit is {limits.depth}."
-        raise RefusedError(NOT_JSON, message, "body")
+        message = f"{_the(where)} is nested to a depth of {depth}; the limit is {limits.depth}."
+        raise RefusedError(NOT_JSON, message, where)
 
 
-def _check_containers(n: int, limit: int) -> None:
+def _check_containers(n: int, limit: int, where: str = "body") -> None:
     if n > limit:
-        message = f"the body has {n} lists and objects; the limit for it is {limit}."
-        raise RefusedError(TOO_LARGE, message, "body")
+        message = f"{_the(where)} has {n} lists and objects; the limit for it is {limit}."
+        raise RefusedError(TOO_LARGE, message, where)
 
 
 # --- Fields of a body ---------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Columns:
         self.others = self._take(1)
         self.has_others = len(priced) > MOST_SOURCES
         self.sources = dict.fromkeys(description.sources, self.others) | self.labelled
+        self.lines = {is_answered: self._take(1) for is_answered in (True, False)}
         self.seconds = {path: self._take_histogram(_SECONDS) for path in (*ENDPOINTS, OTHER)}
         self.statuses = {path: self._take(len(STATUSES)) for path in self.seconds}
 

@@ -22,6 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from budgetprune.service.counts import OwnRow
+from budgetprune.service.endpoints import STREAMS
 from budgetprune.service.errors import BAD_REQUEST, BUSY, LARGE_HEADERS, TOO_LATE
 from budgetprune.service.headers import Headers
 from budgetprune.service.responses import failure, success
@@ -90,6 +91,7 @@ class Connection(HttpToolsProtocol):
         self._is_over = False  # no more data is read
         self._refusal = b""  # sent after the responses to earlier requests
         self._unanswered: deque[Any] = deque()  # uvicorn's request-response cycles
+        self._is_stream = False  # the app answers the current request while its body arrives
         # Headers and body of a request that may be answered at once, while its data is parsed.
         self._early_headers: Headers | None = None
         self._early_body = b""
@@ -223,6 +225,9 @@ class Connection(HttpToolsProtocol):
         self._early_headers = None
         super().on_headers_complete()
         self._unanswered.append(self.cycle)
+        self._is_stream = self.scope["path"] in STREAMS
+        if self._is_stream:
+            self._shared.waiting.pop(self, None)
         if self._early_body:
             super().on_body(self._early_body)
 
@@ -278,10 +283,15 @@ class Connection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Continue with the data received meanwhile. Called by uvicorn."""
-        self._unanswered.popleft()
+        cycle = self._unanswered.popleft()
         super().on_response_complete()
         if self.transport.is_closing():
             self._is_over = True
+        elif self._is_stream and cycle is self.cycle:
+            self._is_stream = False
+            if cycle.more_body:
+                self._stop_reading(b"")
+                return
         if self.flow.is_held:
             self._read_on()
             self._set_timer()
@@ -319,8 +329,8 @@ class Connection(HttpToolsProtocol):
             # Read data first that arrived while the process was busy or suspended.
             self._is_late = True
             self._timer = self.loop.call_later(LATE, self._time_out)
-        elif stage == BODY and self.flow.read_paused:
-            self._set_timer()  # we paused reading; the client is not late
+        elif stage == BODY and (self.flow.read_paused or self._is_stream):
+            self._set_timer()  # we paused reading, so the client is not late; or the app has its own timeout
         elif stage == IDLE or (stage == BODY and not self._unanswered):
             self.transport.close()
         else:
@@ -337,14 +347,19 @@ class Connection(HttpToolsProtocol):
         """Stop reading, and reject the current request after earlier ones are answered."""
         if self._is_over:
             return
+        self._stop_reading(failure(status, message, self.server_state.default_headers, has_body=has_body))
+
+    def _stop_reading(self, refusal: bytes) -> None:
         self._is_over = True
         self._unread = b""
         self._cancel_timer()
-        self._refusal = failure(status, message, self.server_state.default_headers, has_body=has_body)
+        self._refusal = refusal
         if self._stage % N_STAGES == BODY and self._unanswered and self._unanswered[-1] is self.cycle:
             # The request waits for its body or for earlier requests.
             cycle = self._unanswered[-1]
-            if cycle.more_body and not cycle.response_started:
+            if cycle.more_body and (self._is_stream or not cycle.response_started):
+                if cycle.response_started:
+                    self._refusal = b""  # the response stays without an end, so the client notices
                 self._unanswered.pop()
                 _abandon(cycle)
                 if self.pipeline:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 BYTES = 8  # of a number
 
 # The first columns of every row; see `Counts`.
-SERVING, CONNECTIONS, REPLACED = range(3)
-N_STATES = 3
+SERVING, CONNECTIONS, REPLACED, STREAMS = range(4)
+N_STATES = 4
 
 
 class Counts:
@@ -22,8 +22,8 @@ class Counts:
     continues its row. No locks are needed, because every number has one writer, and processors write aligned
     numbers of this size at once. Floats are exact up to 2**53.
 
-    The first columns describe the worker: whether it serves (0 or 1), its open connections, and how often it
-    was replaced. The supervisor writes them while no worker owns the row.
+    The first columns describe the worker: whether it serves (0 or 1), its open connections, how often it was
+    replaced, and its open streams. The supervisor writes them while no worker owns the row.
 
     Parameters
     ----------
@@ -73,6 +73,17 @@ class OwnRow:
     def note_connections(self, n: int) -> None:
         """Record the number of open connections."""
         self.numbers[CONNECTIONS] = float(n)
+
+    def begin_stream(self, most: int) -> bool:
+        """Count a stream, unless all workers have `most` of them; return whether it may begin."""
+        if sum(row[STREAMS] for row in self.counts.rows) >= most:
+            return False
+        self.numbers[STREAMS] += 1.0
+        return True
+
+    def end_stream(self) -> None:
+        """Note the end of a stream."""
+        self.numbers[STREAMS] -= 1.0
 
     def is_busier(self, n: int) -> bool:
         """Whether another worker that serves has fewer than `n` connections."""

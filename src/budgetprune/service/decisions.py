@@ -50,7 +50,7 @@ class Decisions:
         gate: Gate | None = None,
     ) -> None:
         self._metrics, self._limits, self._hosts, self._gate = metrics, limits, hosts, gate
-        self._reader, self._scheduler = BodyReader(limits), CooperativeScheduler()
+        self.reader, self.scheduler = BodyReader(limits), CooperativeScheduler()
         self._for_one = {STEP: handler.step, DECIDE: handler.decide}
         self._for_batch = {STEP_BATCH: handler.step, DECIDE_BATCH: handler.decide}
         self._by_url = {path.encode(): path for path in self._for_one}
@@ -64,7 +64,7 @@ class Decisions:
         RefusedError, ClientDisconnect
         """
         is_batch = path in self._for_batch
-        raw = await self._reader.receive(
+        raw = await self.reader.receive(
             scope, receive, self._limits.batch_body if is_batch else self._limits.body
         )
         try:
@@ -74,9 +74,9 @@ class Decisions:
                 return self._answer(path, raw)
             else:
                 work = self._answer_in_slices(path, raw)
-            return await self._scheduler.run(work, Request(scope, receive).is_disconnected)
+            return await self.scheduler.run(work, Request(scope, receive).is_disconnected)
         finally:
-            self._reader.release(raw)
+            self.reader.release(raw)
 
     def now(self, url: bytes, headers: Headers, raw: bytes, peer: str = "") -> bytes | None:
         """Return the body of the response to a small POST request, if all is well with it; else None.

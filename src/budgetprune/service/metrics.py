@@ -15,7 +15,7 @@ from prometheus_client.core import (
 )
 
 from budgetprune.service.columns import OTHER, STATUSES, Columns
-from budgetprune.service.counts import CONNECTIONS, REPLACED, SERVING, Counts, OwnRow
+from budgetprune.service.counts import CONNECTIONS, REPLACED, SERVING, STREAMS, Counts, OwnRow
 from budgetprune.service.model_description import ModelDescription
 
 
@@ -41,7 +41,7 @@ class Metrics:
         self._columns = Columns(description)
         self._has_server = row is not None
         row = row or OwnRow(Counts(1, self._columns.n_columns))
-        self._counts, self._row = row.counts, row.numbers
+        self._counts, self._row, self.own_row = row.counts, row.numbers, row
         self.registry.register(self)
 
     def count_answer(self, answer: dict[str, Any]) -> None:
@@ -52,6 +52,10 @@ class Metrics:
             columns.cost.observe(row, answer["cost"])
             for source in answer["acquired"]:
                 row[columns.sources[source]] += 1.0
+
+    def count_line(self, *, is_answered: bool) -> None:
+        """Count a row of a stream."""
+        self._row[self._columns.lines[is_answered]] += 1.0
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count a finished request."""
@@ -92,6 +96,11 @@ class Metrics:
             for k in np.flatnonzero(total[first : first + len(STATUSES)]).tolist():
                 requests.add_metric([endpoint, str(STATUSES[k])], float(total[first + k]))
         yield requests
+        lines = CounterMetricFamily("budgetprune_stream_rows", "Rows of streams.", labels=["result"])
+        for is_answered, column in columns.lines.items():
+            lines.add_metric(["answered" if is_answered else "refused"], float(total[column]))
+        yield lines
+        yield GaugeMetricFamily("budgetprune_streams", "Open streams.", total[STREAMS])
         if self._has_server:
             yield GaugeMetricFamily("budgetprune_workers", "Processes that serve.", total[SERVING])
             yield GaugeMetricFamily("budgetprune_connections", "Open connections.", total[CONNECTIONS])

@@ -7,7 +7,8 @@ from time import perf_counter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from budgetprune.service.decisions import Decisions
-from budgetprune.service.errors import EXPECTED, JSON, OK, response_to
+from budgetprune.service.error_responses import EXPECTED, response_to
+from budgetprune.service.errors import JSON, OK
 from budgetprune.service.gate import Gate
 from budgetprune.service.headers import check_host
 from budgetprune.service.hosts import Hosts

@@ -45,6 +45,15 @@ def body_of(schema: str) -> Schema:
     return {"requestBody": {"required": True, "content": content}}
 
 
+def lines_of(media_type: str, row: str) -> Schema:
+    """Return the OpenAPI description of text with one JSON object per line.
+
+    As in OpenAPI 3.2, lines are described as the items of an array.
+    """
+    description = f"One {row} per line, without brackets and commas."
+    return {media_type: {"schema": {"type": "array", "items": _ref(row), "description": description}}}
+
+
 def require_access(document: Schema, access: Access, error: str) -> None:
     """Add tokens and limits to an OpenAPI document, with the schema of errors named `error`."""
     content = {"application/json": {"schema": _ref(error)}}

@@ -20,7 +20,7 @@ from types import FrameType
 from budgetprune.errors import BudgetPruneError, InvalidInputError
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.columns import Columns
-from budgetprune.service.counts import CONNECTIONS, REPLACED, SERVING, Counts
+from budgetprune.service.counts import CONNECTIONS, REPLACED, SERVING, STREAMS, Counts
 from budgetprune.service.job import FAILED, FORCE, READY, STOP, Job, nameless_file
 from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.options import ServerOptions
@@ -215,7 +215,7 @@ class Supervisor:
         place.control.close()
         message = _cause(place)
         place.process = place.control = None
-        place.row[SERVING] = place.row[CONNECTIONS] = 0.0
+        place.row[SERVING] = place.row[CONNECTIONS] = place.row[STREAMS] = 0.0
         if self._deadline is not None:
             return
         if place.ready_since is None:

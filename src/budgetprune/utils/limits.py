@@ -18,13 +18,15 @@ class Limits:
     Attributes
     ----------
     body : int
-        Bytes of a request about one example, and of each row of a batch.
+        Bytes of a request about one example, and of each row of a batch or a stream.
     batch_rows : int
         Rows of a batch.
     batch_body : int
         Bytes of a batch.
     all_bodies : int
         Bytes of all bodies that are being received or queued.
+    streams : int
+        Streams that are open at one time, in all workers.
     depth : int
         Maximum nesting depth of lists and objects.
     containers : int
@@ -38,7 +40,8 @@ class Limits:
     header_timeout : float
         Seconds from the first byte of a request, or from the beginning of a connection, to the last header.
     body_timeout : float
-        Seconds from the last header to the end of the body; also the longest pause in reading a response.
+        Seconds from the last header to the end of the body, or for each line of a stream; also the longest
+        pause in reading a response.
     keep_alive : float
         Seconds that a connection may be idle between two requests.
 
@@ -49,6 +52,7 @@ class Limits:
     batch_rows: int = 1000
     batch_body: int = 8 * MIB
     all_bodies: int = 64 * MIB
+    streams: int = 16
     depth: int = 32
     containers: int = 1000
     header_bytes: int = 32 * KIB
