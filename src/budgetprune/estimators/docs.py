@@ -85,6 +85,8 @@ estimator_ : estimator
     The unpruned ensemble.{classes}
 source_names_ : tuple of str
     Names of the sources: the columns of `sources_used`.
+feature_importances_ : float64 array of shape (n_features_in_,)
+    Share of each feature in the variance that the splits of the pruned ensemble explain.
 n_features_in_ : int
 feature_names_in_ : array of shape (n_features_in_,)
     Defined only if X has feature names that are all strings.

@@ -14,6 +14,8 @@ from .categories import encode_table as encode_table
 from .categories import numbers_of as numbers_of
 from .expected_scores import expected_values as expected_values
 from .forest import Forest as Forest
+from .importances import as_shares as as_shares
+from .importances import explained_variances as explained_variances
 from .kernels import Trees as Trees
 from .labels import label_cut as label_cut
 from .labels import tie_margin as tie_margin

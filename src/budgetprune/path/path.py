@@ -18,6 +18,7 @@ from budgetprune.path.decided import DecidedCosts
 from budgetprune.persistence import load_section, save_sections
 from budgetprune.problem import Certificate, Pruning, PruningProblem, check_critical_lambda, sum_of_kept
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.html_tables import html_table
 from budgetprune.utils.numbers import all_at_least_zero, at_least_zero
 
 if TYPE_CHECKING:
@@ -169,6 +170,11 @@ class PruningPath:
             f"{self.unpruned.n_splits} splits, cost {self.cost[0]:.4g} to {self.cost[-1]:.4g}, "
             f"error {self.error[0]:.4g} to {self.error[-1]:.4g})"
         )
+
+    def _repr_html_(self) -> str:
+        """Table for notebooks."""
+        columns = {"cost": self.cost, "error": self.error, "splits": self.n_splits, "lam": self.lam}
+        return html_table(repr(self), columns)
 
     # --- Choice of a point ----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.costs import CostTable
-from budgetprune.forest import Forest
+from budgetprune.forest import Forest, as_shares, explained_variances
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.problem import Pruning, sources_used
 from budgetprune.refit import Refit
@@ -96,6 +96,18 @@ class PrunedModel:
         """Names of the sources: the columns of `sources_used`."""
         check_is_fitted(self)
         return self._prices.source_names
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the variance that the splits of the pruned ensemble explain.
+
+        The definition is scikit-learn's (decrease of the Gini impurity, or of the squared error), for the
+        splits that remain and with refitted leaf values; for boosted trees, the variance of their scores. The
+        shares sum to 1, or are all 0 if no split remains. Prices have an influence only through the splits
+        that were pruned.
+        """
+        check_is_fitted(self)
+        return as_shares(explained_variances(self.forest_))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_pruned")

@@ -14,6 +14,7 @@ from budgetprune.path import DecidedCosts, PruningPath
 from budgetprune.selection.candidates import Measure, RefitSpec
 from budgetprune.selection.decided_counting import DecidedCounting
 from budgetprune.selection.fold import Fold
+from budgetprune.utils.html_tables import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +59,17 @@ class TradeOff:
 
     def __repr__(self) -> str:
         return f"TradeOff({len(self)} points, cost {self.cost[0]:.4g} to {self.cost[-1]:.4g})"
+
+    def _repr_html_(self) -> str:
+        """Table for notebooks; the best score is bold."""
+        columns = {
+            "cost": self.cost,
+            "full cost": self.full_cost,
+            "score": self.score,
+            "lam": self.lam,
+            "refitted": self.is_refitted,
+        }
+        return html_table(repr(self), columns, marked=self.best)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per point."""

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
 from budgetprune.errors import BudgetWarning, InvalidInputError
+from budgetprune.forest import as_shares
 from budgetprune.predictor import check_number
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.curve.risk import TEST_SHARE, certify_risk, check_risk
@@ -37,7 +38,7 @@ from budgetprune.staged.fitting.pipeline import fit_staged_model
 from budgetprune.staged.fitting.spec import FitSpec
 from budgetprune.staged.learners.registry import LEARNERS, LearnerCandidates, has_lightgbm
 from budgetprune.staged.model.objective import Objective
-from budgetprune.staged.model.staged_model import StagedModel, StageShares
+from budgetprune.staged.model.staged_model import StagedModel, Stages
 from budgetprune.staged.model.tradeoff import StagedTradeOff
 from budgetprune.staged.prediction.predictor import StagedPredictor
 from budgetprune.staged.training.deadline import Deadline
@@ -344,10 +345,21 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         return other
 
     @property
-    def stages_(self) -> tuple[StageShares, ...]:
+    def stages_(self) -> Stages:
         """Stages at this budget: sources, prices, shares of the rows that reach them and stop, and scores."""
         check_is_fitted(self)
         return self.model_.stages()
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the explained variance of the scores, at this budget; they sum to 1.
+
+        Splits of each tree explain variance as in scikit-learn's importances. Each stage counts for the
+        share of rows that stop there, and earlier trees with their weight in its scores. A feature that no
+        row acquires at this budget has 0, as it has if prices keep it from being bought.
+        """
+        check_is_fitted(self)
+        return as_shares(self.model_.explained_variances())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

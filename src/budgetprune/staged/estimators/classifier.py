@@ -79,6 +79,8 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         Learner of the trees.
     settings_ : tuple of TreeSettings
         Tree settings: chosen for stages of few features (first), and for all features (last).
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the explained variance of the scores, at this budget.
     model_ : StagedModel
         Stages, and stopping rules for all budgets.
     classes_ : array of shape (n_classes,)

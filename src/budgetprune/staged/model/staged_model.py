@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest
+from budgetprune.forest import Forest, explained_variances
 from budgetprune.predictor import check_number
 from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.join import join_forests
 from budgetprune.staged.model.objective import ErrorCostObjective, Objective, SquaredErrorObjective
 from budgetprune.staged.model.tradeoff import StagedTradeOff
+from budgetprune.utils.html_tables import html_table
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,25 @@ class StageShares:
     reached: float
     stops: float
     score: float
+
+
+class Stages(tuple[StageShares, ...]):
+    """Tuple of stages, shown as a table in notebooks."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Table for notebooks."""
+        columns: dict[str, list[Any]] = {
+            "stage": list(range(1, len(self) + 1)),
+            "sources": [", ".join(stage.sources) or "none" for stage in self],
+            "price": [stage.price for stage in self],
+            "total cost": [stage.cost for stage in self],
+            "rows that reach it": [f"{stage.reached:.1%}" for stage in self],
+            "rows that stop": [f"{stage.stops:.1%}" for stage in self],
+            "score": [stage.score for stage in self],
+        }
+        return html_table(f"{len(self)} stages", columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +164,7 @@ class StagedModel:
         ends = np.flatnonzero(np.isposinf(self.thresholds) & costs_more)
         return int(ends[0]) + 1 if ends.size else len(self.chain)
 
-    def stages(self) -> tuple[StageShares, ...]:
+    def stages(self) -> Stages:
         """Describe the stages that rows can reach, with the shares of rows at the selected point.
 
         Thresholds differ between folds. Rows that went further in cross-fitting count at the last stage.
@@ -155,7 +175,7 @@ class StagedModel:
         stops = stops[:n_stages]
         reached = np.cumsum(stops[::-1])[::-1]
         names, price, paid, score = self.costs.source_names, self.costs.price, self.paid, self._stage_score()
-        return tuple(
+        return Stages(
             StageShares(
                 tuple(names[s] for s in stage.sources),
                 float(price[list(stage.sources)].sum()),
@@ -171,6 +191,19 @@ class StagedModel:
         """Score if all rows stop at a stage of the selected chain, by stage; NaN if unknown."""
         known, number = self.trade_off.stage_score, int(self.trade_off.chain[self.point])
         return known[number] if known else np.full(len(self.chain), np.nan)
+
+    def explained_variances(self) -> NDArray[np.float64]:
+        """Variance of the scores that each feature explains, at the stages where rows stop.
+
+        Each stage counts for the share of rows that stop there at the selected point, and the trees of
+        earlier stages with their weight in its scores.
+        """
+        chain, stops = self.chain, self.trade_off.stops[self.point]
+        found, so_far = np.zeros(self.costs.n_features), np.zeros(self.costs.n_features)
+        for stage, share in zip(chain.stages, stops.tolist(), strict=True):
+            so_far = chain.decay**2 * so_far + explained_variances(stage.forest)
+            found += share * stage.scale**2 * so_far
+        return found
 
     def answers(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         """Convert outputs to labels or targets."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.costs import ROUNDING
+from budgetprune.utils.html_tables import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,17 @@ class StagedTradeOff:
 
     def __repr__(self) -> str:
         return f"StagedTradeOff({len(self)} points, cost {self.cost[0]:.4g} to {self.cost[-1]:.4g})"
+
+    def _repr_html_(self) -> str:
+        """Table for notebooks; the best score is bold."""
+        columns = {
+            "cost": self.cost,
+            "score": self.score,
+            "± (folds)": self.score_std,
+            "loss": self.loss,
+            "stages": [thresholds.size for thresholds in self.thresholds],
+        }
+        return html_table(repr(self), columns, marked=int(np.argmax(self.score)))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per point."""
