@@ -12,14 +12,14 @@ import numpy as np
 MOST_ROWS = 12
 
 
-def html_table(caption: str, columns: Mapping[str, Sequence[Any]], *, marked: int | None = None) -> str:
+def html_table(caption: str, columns: Mapping[str, Any], *, marked: int | None = None) -> str:
     """Return a table for ``_repr_html_``; all text is escaped.
 
     Parameters
     ----------
     caption : str
         Without markup. If rows are left out, their number is added.
-    columns : mapping from names to values
+    columns : mapping from names to sequences of values
         All of the same length. Numbers have four digits.
     marked : int, optional
         Row in bold type, which is always shown.
