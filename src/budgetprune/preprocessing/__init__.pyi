@@ -1,0 +1,1 @@
+from .preprocessing import Preprocessing as Preprocessing
