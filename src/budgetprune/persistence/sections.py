@@ -23,9 +23,10 @@ from budgetprune.utils.registry import Registry
 from budgetprune.utils.stored_arrays import Entry
 
 # Format versions. A change of the content of files needs a new number, and golden files in the tests.
-# 1: predictors; 2: paths and metadata; 3: staged models; 4: arrays may be compressed, paths without a model.
+# 1: predictors; 2: paths and metadata; 3: staged models; 4: arrays may be compressed, paths without a model;
+# 5: preprocessing.
 PACKED = 4
-VERSION = 4
+VERSION = 5
 
 
 class Content(NamedTuple):
@@ -76,6 +77,7 @@ SECTIONS: Registry[Section] = Registry(
         "budgetprune.path.section:SECTIONS",
         "budgetprune.model.section:SECTIONS",
         "budgetprune.staged.section:SECTIONS",
+        "budgetprune.preprocessing.section:SECTIONS",
     ),
 )
 
@@ -102,7 +104,7 @@ def save_sections(file: File, objects: Mapping[str, Any], *, compress: bool = Fa
         content = section.write(objects[section.name], objects)
         header |= content.header
         arrays |= content.arrays
-    version = PACKED if compress else sections[-1].since
+    version = max(PACKED, sections[-1].since) if compress else sections[-1].since
     write_container(file, version, header, arrays, compress=compress)
 
 
@@ -128,7 +130,7 @@ class StoredSections(Mapping[str, Any]):
         check_arrays(container.entries, {name: d for section in known for name, d in section.dtypes.items()})
         self._present = {section.name: section for section in known if self._has(section)}
         needed = max([section.since for section in self._present.values()], default=0)
-        if container.version not in (needed, PACKED):
+        if container.version not in (needed, max(needed, PACKED)):
             raise InvalidInputError(
                 f"its preamble states format {container.version}, but its content has format {needed}."
             )

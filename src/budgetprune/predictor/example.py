@@ -35,8 +35,8 @@ class Example:
 
     def __init__(self, engine: Engine, known: Mapping[str, Any] | None, cost_limit: float) -> None:
         self.engine = engine
-        n_features, n_sources = engine.forest.n_features, engine.price.size
-        self._row = np.zeros(n_features)
+        n_features, n_sources = len(engine.values.names), engine.price.size
+        self._row = engine.values.empty_row()
         self._has_value = np.zeros(n_features, dtype=np.bool_)
         self._is_known = np.zeros(n_features, dtype=np.bool_)
         self._is_requested = np.zeros(n_sources, dtype=np.bool_)

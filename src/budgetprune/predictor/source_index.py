@@ -24,16 +24,29 @@ class SourceIndex:
     forest : Forest
         Defines the feature names, and which features are tested.
     costs : CostTable
+    values : Values, optional
+        Reader of values, if they are not those of the forest's features.
+    is_used : mask, optional
+        Which of these values are needed.
     """
 
-    def __init__(self, forest: Forest, costs: CostTable) -> None:
+    def __init__(
+        self,
+        forest: Forest,
+        costs: CostTable,
+        *,
+        values: Values | None = None,
+        is_used: NDArray[np.bool_] | None = None,
+    ) -> None:
         self.forest, self.costs = forest, costs
         self.sources = sources_of(costs)
         self.price = self.sources.price
-        self.values = Values(forest)
+        self.values = Values(forest) if values is None else values
         self.source_names = self._source_names()
         self._number = {name: s for s, name in enumerate(self.source_names)}
-        self.is_used = np.isin(np.arange(forest.n_features), forest.feature)
+        if is_used is None:
+            is_used = np.isin(np.arange(forest.n_features), forest.feature)
+        self.is_used = is_used
         self.has_shared_sources = bool(np.any(np.diff(self.sources.gives_start) > 1))
         # If all values are given, free sources are acquired from the start.
         self.is_free = self.price == 0

@@ -36,6 +36,10 @@ class Values:
         self._other = forest.other_category
         self._has_numbers_only = all(number is None for number in self._number)
 
+    def empty_row(self) -> Any:
+        """Return a row without known values."""
+        return np.zeros(len(self.names))
+
     def column_of(self, name: Any) -> int:
         """Return the column of a feature, by its name."""
         try:
@@ -59,27 +63,19 @@ class Values:
         name, number = self.names[k], self._number[k]
         if number is not None:
             value = self._category(k, value)
-        elif value is None or _is_na(value):
-            value = np.nan
-        elif not isinstance(value, _NUMBERS) or isinstance(value, _NO_NUMBERS):
+        return self._allowed(k, read_number(name, value, self.dtype))
+
+    def read_encoded(self, k: int, number: float) -> float:
+        """Round a feature that was computed from raw values to the precision of the trees."""
+        return self._allowed(k, read_number(self.names[k], float(number), self.dtype))
+
+    def _allowed(self, k: int, number: float) -> float:
+        if np.isnan(number) and not self._allow_nan:
             raise InvalidInputError(
-                f"the value of {name!r} must be a number, not {type(value).__name__} ({_shown(value)})."
+                f"the value of {self.names[k]!r} is missing, which this forest cannot route: impute it as in "
+                "training."
             )
-        try:
-            with np.errstate(over="ignore"):
-                read = float(self.dtype.type(float(value)))
-        except OverflowError:
-            read = np.inf
-        if np.isinf(read):
-            raise InvalidInputError(
-                f"the value of {name!r} is an infinity or too large for {self.dtype} ({_shown(value)}); "
-                "clip it."
-            )
-        if np.isnan(read) and not self._allow_nan:
-            raise InvalidInputError(
-                f"the value of {name!r} is missing, which this forest cannot route: impute it as in training."
-            )
-        return read
+        return number
 
     def _category(self, k: int, value: Any) -> float:
         """Return the code of a category; unknown categories of an accepted type count as missing."""
@@ -128,6 +124,26 @@ class Values:
 
 def _is_missing(value: Any) -> bool:
     return bool(value is None or _is_na(value) or value != value)
+
+
+def read_number(name: str, value: Any, dtype: np.dtype[Any]) -> float:
+    """Round a value to a precision; missing values become NaN. Raise if it is not a finite number."""
+    if value is None or _is_na(value):
+        value = np.nan
+    elif not isinstance(value, _NUMBERS) or isinstance(value, _NO_NUMBERS):
+        raise InvalidInputError(
+            f"the value of {name!r} must be a number, not {type(value).__name__} ({_shown(value)})."
+        )
+    try:
+        with np.errstate(over="ignore"):
+            read = float(dtype.type(float(value)))
+    except OverflowError:
+        read = np.inf
+    if np.isinf(read):
+        raise InvalidInputError(
+            f"the value of {name!r} is an infinity or too large for {dtype} ({_shown(value)}); clip it."
+        )
+    return read
 
 
 def as_mapping(values: Any) -> Any:

@@ -45,6 +45,8 @@ class Preprocessing:
         For each encoded feature, the number of its column.
     feature_names : tuple of str
         Names of the encoded features, all different.
+    is_for_forest : bool
+        Whether categories of the model are encoded, too; see `for_forest`.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Preprocessing:
     operations: tuple[Operation, ...]
     outputs: tuple[int, ...]
     feature_names: tuple[str, ...]
+    is_for_forest: bool = False
 
     @classmethod
     def from_sklearn(
@@ -105,6 +108,31 @@ class Preprocessing:
     def needs(self) -> list[list[int]]:
         """For each encoded feature, the raw columns that it needs."""
         return [sorted(self._raw_needs[k]) for k in self.outputs]
+
+    @cached_property
+    def raw_labels(self) -> tuple[tuple[Any, ...] | None, ...]:
+        """For each raw column, its categories; None if it holds numbers, and none if it holds any text."""
+        first = len(self.raw_names)
+        origin = {k: k for k in range(first)}  # of columns that are a raw one, perhaps with filled gaps
+        labels: dict[int, dict[Any, None]] = {}
+        has_numbers = set()
+        for operation in self.operations:
+            for k in operation.inputs:
+                known = getattr(operation, "labels", None)
+                if k in origin and known:
+                    labels.setdefault(origin[k], {}).update(dict.fromkeys(known))
+                elif k in origin and operation.kind not in ("fill", "indicator", "lookup"):
+                    has_numbers.add(origin[k])
+            if operation.kind == "fill" and operation.inputs[0] in origin:
+                origin[first] = origin[operation.inputs[0]]
+            first += operation.n_outputs
+        has_numbers.update(origin[k] for k in self.outputs if k in origin)
+        return tuple(
+            tuple(label for label in labels.get(k, ()) if label is not None)
+            if is_object or (k in labels and k not in has_numbers)
+            else None
+            for k, is_object in enumerate(self.holds_objects)
+        )
 
     @property
     def n_features(self) -> int:
@@ -210,7 +238,9 @@ class Preprocessing:
     # --- The forest that takes the features -------------------------------------------------------------------
 
     def for_forest(self, forest: Forest, *, is_sparse: bool = False) -> Preprocessing:
-        """Return the preprocessing with the categories of a forest as numbers, and without unused features.
+        """Return the preprocessing whose features are the numbers that a forest compares.
+
+        Categories of the forest are numbered. If they are already, it returns the same preprocessing.
 
         Parameters
         ----------
@@ -221,6 +251,8 @@ class Preprocessing:
             raise InvalidInputError(
                 f"the preprocessing gives {self.n_features} features, but the model takes {forest.n_features}."
             )
+        if self.is_for_forest:
+            return self
         operations, outputs = list(self.operations), list(self.outputs)
         size = len(self._raw_needs)
         for k, labels in enumerate(forest.feature_categories):
@@ -240,6 +272,7 @@ class Preprocessing:
             operations=tuple(operations),
             outputs=tuple(outputs),
             holds_objects=objects_of(self.raw_names, tuple(operations), self.holds_objects),
+            is_for_forest=True,
         )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.persistence import StoredSections
 from budgetprune.predictor import BudgetPredictor, Restorer, check_max_cost
+from budgetprune.preprocessing import PricedPreprocessing
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.prediction.engine import StagedEngine
 from budgetprune.staged.section import NAME, trees_of
@@ -30,14 +31,23 @@ class StagedPredictor(BudgetPredictor):
         returns a predictor.
     max_cost : float, optional
         Limit of the cost of each example.
+    preprocessing : PricedPreprocessing, optional
+        Computes the features of the model from raw columns.
     """
 
-    def __init__(self, model: StagedModel, *, max_cost: float | None = None) -> None:
+    def __init__(
+        self,
+        model: StagedModel,
+        *,
+        max_cost: float | None = None,
+        preprocessing: PricedPreprocessing | None = None,
+    ) -> None:
         self.model = model
         self.costs = model.costs
         self.max_cost = check_max_cost(max_cost)
         self.slack, self.threshold, self.tolerance = 0.0, None, None
-        self._engine = self._make_engine()  # type: ignore[assignment]
+        self._priced = preprocessing
+        self._engine = self._encoded(self._make_engine())
         # At this budget, features that only unreachable stages test are not needed.
         self.forest = model.trees(model.n_reachable)
 
@@ -65,7 +75,9 @@ class StagedPredictor(BudgetPredictor):
 
     def with_budget(self, budget: float | None) -> StagedPredictor:
         """Return the same model at another budget: average cost of a prediction; None: no limit."""
-        return StagedPredictor(self.model.within(budget), max_cost=self.max_cost)
+        return StagedPredictor(
+            self.model.within(budget), max_cost=self.max_cost, preprocessing=self._priced
+        )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label or target of each row at the last stage, from all its sources."""
@@ -76,14 +88,15 @@ class StagedPredictor(BudgetPredictor):
         return self._at_last_stage(X)
 
     def _at_last_stage(self, X: Any) -> NDArray[np.float64]:
-        model, rows = self.model, self.forest.prepare_rows(X)
+        model, rows = self.model, self.forest.prepare_rows(self.encode(X))
         never_stop = np.full(len(model.chain), -np.inf)
         return model.chain.follow(rows, never_stop, model.objective)[1]
 
     def sections(self) -> dict[str, Any]:
         """Return the contents of a model file, by section."""
         trees, options = trees_of(self.model), {"max_cost": self.max_cost}
-        return {"forest": trees, "costs": self.costs, "options": options, NAME: self.model}
+        found = {"forest": trees, "costs": self.costs, "options": options, NAME: self.model}
+        return found | self._preprocessing_section()
 
     @classmethod
     def from_sections(cls, stored: StoredSections) -> StagedPredictor:
@@ -98,7 +111,9 @@ def _restore(stored: StoredSections) -> StagedPredictor:
     options = stored["options"]
     if options.keys() != {"max_cost"}:
         raise InvalidInputError("a staged model has one option, max_cost.")
-    return StagedPredictor(stored[NAME], max_cost=options["max_cost"])
+    return StagedPredictor(
+        stored[NAME], max_cost=options["max_cost"], preprocessing=stored.get("preprocessing")
+    )
 
 
 RESTORERS = (Restorer(NAME, _restore),)
