@@ -69,14 +69,15 @@ TRANSLATED = {
     ),
     "one-hot of numbers": make_column_transformer((ignoring(), ["visits", "age"])),
     "ordinal": make_column_transformer(
-        (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2), TEXTS),
+        (
+            OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2),
+            TEXTS,
+        ),
         (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan), ["visits", "plan"]),
         (OrdinalEncoder(min_frequency=10), ["city"]),
         remainder="passthrough",
     ),
-    "target encoder": make_column_transformer(
-        (TargetEncoder(), [*TEXTS, "visits"]), remainder="passthrough"
-    ),
+    "target encoder": make_column_transformer((TargetEncoder(), [*TEXTS, "visits"]), remainder="passthrough"),
     "imputers": make_column_transformer(
         (SimpleImputer(add_indicator=True), NUMBERS),
         (make_pipeline(SimpleImputer(strategy="most_frequent"), ignoring()), TEXTS),
@@ -135,7 +136,10 @@ TRANSLATED = {
         "passthrough",
     ),
     "union": make_column_transformer(
-        (FeatureUnion([("x", MinMaxScaler()), ("y", StandardScaler())], transformer_weights={"y": 2.5}), NUMBERS),
+        (
+            FeatureUnion([("x", MinMaxScaler()), ("y", StandardScaler())], transformer_weights={"y": 2.5}),
+            NUMBERS,
+        ),
         (make_union(SimpleImputer(), Binarizer()), ["visits"]),
     ),
     "weights": ColumnTransformer(
@@ -156,7 +160,9 @@ EXTERNAL = {
     "one-to-one": make_column_transformer(
         (FunctionTransformer(lambda x: x * 2 + 1, feature_names_out="one-to-one"), NUMBERS)
     ),
-    "words": make_column_transformer((CountVectorizer(analyzer="char"), "plan"), (StandardScaler(), ["visits"])),
+    "words": make_column_transformer(
+        (CountVectorizer(analyzer="char"), "plan"), (StandardScaler(), ["visits"])
+    ),
     "text function": make_column_transformer(
         (
             make_pipeline(

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from tests.preprocessing.tables import EXTERNAL, NUMBERS, TEXTS, TRANSLATED, make_table
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.preprocessing import Preprocessing
-from tests.preprocessing.tables import EXTERNAL, NUMBERS, TEXTS, TRANSLATED, make_table
 
 EVERY = TRANSLATED | EXTERNAL
 
@@ -128,7 +128,9 @@ def test_categories_without_handling_of_unknown_ones():
             changed.loc[1, name] = value
             with pytest.raises(ValueError, match="unknown categories"):
                 transformer.transform(changed)
-            with pytest.raises(InvalidInputError, match=f"column '{name}' .* holds {shown}, which was no category"):
+            with pytest.raises(
+                InvalidInputError, match=f"column '{name}' .* holds {shown}, which was no category"
+            ):
                 found.transform(changed)
 
 
@@ -148,18 +150,24 @@ class Custom(TransformerMixin, BaseEstimator):
 
 
 def custom():
-    X, y = make_table(missing=False)
-    inner = ColumnTransformer([("sums", make_pipeline(StandardScaler(), Custom()), NUMBERS), ("text", OneHotEncoder(), TEXTS)])
+    X, _ = make_table(missing=False)
+    inner = ColumnTransformer(
+        [("sums", make_pipeline(StandardScaler(), Custom()), NUMBERS), ("text", OneHotEncoder(), TEXTS)]
+    )
     return inner.fit(X), X
 
 
 def test_a_step_that_cannot_be_traced_is_named():
     transformer, X = custom()
     advice = re.escape("needs={'sums__custom': 'all'}")
-    with pytest.raises(InvalidInputError, match=rf"step 'sums__custom' \(Custom\) cannot be traced: .*{advice}"):
+    with pytest.raises(
+        InvalidInputError, match=rf"step 'sums__custom' \(Custom\) cannot be traced: .*{advice}"
+    ):
         Preprocessing.from_sklearn(transformer, X)
     function = make_pipeline(FunctionTransformer(lambda x: x[::-1])).fit(X)
-    with pytest.raises(InvalidInputError, match="step 'functiontransformer' .*feature_names_out='one-to-one'"):
+    with pytest.raises(
+        InvalidInputError, match=r"step 'functiontransformer' .*feature_names_out='one-to-one'"
+    ):
         Preprocessing.from_sklearn(function, X)
 
 

@@ -120,6 +120,17 @@ class FeatureCosts:
         return costs
 
     @classmethod
+    def from_table(cls, table: CostTable, names: Sequence[str]) -> Self:
+        """Convert a resolved table back, for features of the given names; sources keep their numbers."""
+        sources = table.source_names
+        start = table.needs_start.tolist()
+        needs = {
+            name: [sources[s] for s in table.needs[start[k] : start[k + 1]].tolist()] or None
+            for k, name in enumerate(names)
+        }
+        return cls.from_sources(dict(zip(sources, table.price.tolist(), strict=True)), needs)
+
+    @classmethod
     def of(cls, costs: object) -> "FeatureCosts":
         """Convert the argument ``costs=``: a `FeatureCosts`, or its first argument."""
         return costs if isinstance(costs, FeatureCosts) else cls(costs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -23,7 +24,9 @@ from budgetprune.estimators.parameters import (
     check_queries,
     check_scorer,
 )
+from budgetprune.estimators.preprocessed import Preprocessed
 from budgetprune.forest import Forest
+from budgetprune.preprocessing import join_pipeline, split_pipeline
 from budgetprune.refit import Sample
 from budgetprune.selection import (
     DecidedCounting,
@@ -49,6 +52,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
     # Kept to refit leaves and to count decided costs for another budget; not part of pickles.
     _sample: Sample | None
     _counting: DecidedCounting | None
+    _preprocessed: Preprocessed | None = None
 
     def __init__(
         self,
@@ -69,6 +73,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        needs: Any = None,
     ) -> None:
         self.estimator = estimator
         self.costs = costs
@@ -86,6 +91,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.needs = needs
 
     # --- Differences between classifiers and regressors -----------------------------------------------------
 
@@ -157,7 +163,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             divided.
         """
         # The estimator counts as fitted only when all is done, even if it was fitted before.
-        for name in ("_pruned", "_class_names"):
+        for name in ("_pruned", "_class_names", "_priced", "_preprocessed"):
             self.__dict__.pop(name, None)
         check_parameters(self)
         scorer = self._scorer()
@@ -169,10 +175,14 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_estimate_possible(self, has_train=extra is not None)
         random = check_random_state(self.random_state)
         with kernel_threads(self.n_jobs):
-            train, val, self.estimator_ = self._grow(given, extra, random)
+            train, val, model = self._grow(given, extra, random)
             tables = [rows.X for rows in (train, val) if rows is not None]
-            forest = self._import_forest().with_categories_of(*tables)
-            context = FitContext.of(forest, self.costs, train, val, self._options(), scorer)
+            forest = self._import_forest(model).with_categories_of(*tables)
+            costs = self.costs
+            if self._preprocessed is not None:
+                done = self._preprocessed.finish(forest, costs, train, val)
+                forest, costs, train, val, self._priced = done
+            context = FitContext.of(forest, costs, train, val, self._options(), scorer)
             selected = select_pruning(context, random)
         self._prices = context.prices
         self.path_, self.tradeoff_, self.choices_ = selected.path, selected.tradeoff, selected.choices
@@ -206,6 +216,8 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         counts_decided = self.counting == "decided"
         if X is not None:
             rows = self._check_labelled(X, y, sample_weight, None, reset=False)
+            if self._priced is not None:
+                rows = replace(rows, X=self._priced.preprocessing.rows_for(self.path_.forest, rows.X))
             other._sample = Sample.of(self.path_.forest, rows.X, rows.y, rows.weight)
             if counts_decided and self._counting is None:
                 other._counting = DecidedCounting(self._prices, self.threshold, self.tolerance, rows, rows)
@@ -235,7 +247,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def _check_labelled(self, X: Any, y: Any, weight: Any, qid: Any, *, reset: bool) -> LabelledRows:
         """Return rows that can be divided; tables stay tables, so that the ensemble sees their columns."""
-        X = rows_of(self, X, reset=reset)
+        X = rows_of(self, X, reset=reset, may_hold_text=self._has_preprocessing())
         y = self._check_y(labels_of(self, X, y))
         weight = weights_of(X, weight)
         if qid is not None:
@@ -260,34 +272,57 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
     def _grow(
         self, given: LabelledRows, extra: LabelledRows | None, random: np.random.RandomState
     ) -> tuple[LabelledRows | None, LabelledRows, Any]:
-        """Divide the rows into T and V, and train the ensemble on T unless it is frozen."""
+        """Divide the rows into T and V, and train the ensemble on T unless it is frozen.
+
+        With a preprocessing, the rows that are returned are encoded. Also set `estimator_`.
+        """
         if isinstance(self.estimator, FrozenEstimator):
+            whole = self.estimator_ = self.estimator.estimator
+            transformer, model = split_pipeline(whole)
             # All rows stay in T, with a weight or without: the recorded bootstrap counts refer to them.
-            return None if extra is None else given, (extra or given).with_weight(), self.estimator.estimator
+            rows, val = None if extra is None else given, (extra or given).with_weight()
+            if transformer is not None:
+                self._preprocessed = Preprocessed.of(whole, transformer, val.X, self.needs)
+                rows, val = self._preprocessed.encode(rows), self._preprocessed.encode(val)
+            return rows, val, model
         FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
-        model = self._default_estimator() if self.estimator is None else clone(self.estimator)
+        whole = self._default_estimator() if self.estimator is None else clone(self.estimator)
+        transformer, model = split_pipeline(whole)
         set_open_parameters(model, None if self.random_state is None else random, self.n_jobs)
         given = given.with_weight()
         if extra is None:
             rows, val = split_rows(given, self.validation_fraction, random, by_class=self._by_class)
         else:
             rows, val = given, extra.with_weight()
-        return rows, val, train(model, rows.X, self._encode_labels(model, rows.y), rows.weight)
+        if transformer is not None:
+            raw, rows = rows, replace(rows, X=transformer.fit_transform(rows.X, rows.y))
+            self._preprocessed = Preprocessed.of(whole, transformer, raw.X, self.needs)
+            val = self._preprocessed.encode(val)
+        train(model, rows.X, self._encode_labels(model, rows.y), rows.weight)
+        self.estimator_ = model if transformer is None else join_pipeline(whole, transformer, model)
+        return rows, val, model
+
+    def _has_preprocessing(self) -> bool:
+        """Whether rows are raw columns, which a pipeline encodes."""
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        return split_pipeline(self.estimator.estimator if frozen else self.estimator)[0] is not None
 
     def _own_names(self) -> tuple[str, ...] | None:
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
-    def _import_forest(self) -> Forest:
+    def _import_forest(self, model: Any) -> Forest:
         """Convert the trained ensemble into a forest with the user's feature names and labels."""
         try:
-            forest = Forest.from_model(self.estimator_)
+            forest = Forest.from_model(model)
         except UnsupportedModelError as error:
-            if len(getattr(self.estimator_, "classes_", ())) == 1:
+            if len(getattr(model, "classes_", ())) == 1:
                 raise InvalidInputError(f"y has a single class: {error}") from error
             raise
         kind = "classifier" if forest.is_classifier else "regressor"
-        self._check_type(kind, type(self.estimator_).__name__)
-        return self._restore_labels(with_names(forest, self._own_names()))
+        self._check_type(kind, type(model).__name__)
+        if self._preprocessed is None:
+            forest = with_names(forest, self._own_names())
+        return self._restore_labels(forest)
 
     def _options(self) -> SelectionOptions:
         return SelectionOptions(
@@ -332,6 +367,8 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
     def to_sklearn(self) -> Any:
         """Convert the pruned ensemble to an ordinary estimator of scikit-learn, of the class it was before.
 
+        For a pipeline, this is a fitted pipeline with the same preprocessing.
+
         Not possible after ``refit="softmax"``, because no forest of scikit-learn sums logarithms, nor with a
         `threshold`, which only this estimator has. For ensembles of other libraries, use
         ``forest_.to_lightgbm()`` and ``forest_.to_xgboost()``.
@@ -342,7 +379,8 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
                 "forests of scikit-learn have no threshold; write FixedThresholdClassifier(FrozenEstimator("
                 f"model.forest_.to_sklearn()), threshold={self.threshold!r}) of sklearn.model_selection."
             )
-        return self.forest_.to_sklearn()
+        model = self.forest_.to_sklearn()
+        return model if self._preprocessed is None else self._preprocessed.join(model)
 
     def __copy__(self) -> Self:
         # `__getstate__` leaves out the rows; copies keep them.

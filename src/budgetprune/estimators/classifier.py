@@ -76,6 +76,7 @@ class BudgetPruneClassifier(ClassifierMixin, PrunedClassifier, BudgetPruneBase):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        needs: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -94,6 +95,7 @@ class BudgetPruneClassifier(ClassifierMixin, PrunedClassifier, BudgetPruneBase):
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
+            needs=needs,
         )
         self.threshold = threshold
 

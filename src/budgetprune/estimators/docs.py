@@ -14,6 +14,9 @@ estimator : estimator, default=None
     trained on the training part of the rows. To prune a model without training it again, pass
     ``FrozenEstimator(model)`` (of `sklearn.frozen`); for boosters of LightGBM and XGBoost this is the only
     way. None means {default}.
+    It may also be a Pipeline that ends with such a model. Then X has raw columns, and `costs` are theirs.
+    The whole pipeline is trained on the training part, and which raw columns each of its features needs is
+    found from its transformers.
 costs : FeatureCosts, or anything that it takes, default=None
     Costs of the features: one number per feature, a mapping by feature name, a table, or groups. None means
     1 per feature.
@@ -57,6 +60,8 @@ n_jobs : int, default=None
     trained with one thread per physical core, and with fewer on small data.
 verbose : int, default=0
     Whether to show progress.
+needs : mapping, default=None
+    For steps of a pipeline that cannot be traced: see `Preprocessing.from_sklearn`.
 """
 
 _ATTRIBUTES = """
@@ -82,7 +87,7 @@ slack_ : float
 refit_gradient_norm_ : float or None
     Distance of the refit from its optimum: norm of the remaining gradient, as a share of the initial one.
 estimator_ : estimator
-    The unpruned ensemble.{classes}
+    The unpruned ensemble, or the pipeline that ends with it.{classes}
 source_names_ : tuple of str
     Names of the sources: the columns of `sources_used`.
 feature_importances_ : float64 array of shape (n_features_in_,)

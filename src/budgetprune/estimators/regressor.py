@@ -69,6 +69,7 @@ class BudgetPruneRegressor(RegressorMixin, PrunedRegressor, BudgetPruneBase):  #
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        needs: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -87,6 +88,7 @@ class BudgetPruneRegressor(RegressorMixin, PrunedRegressor, BudgetPruneBase):  #
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
+            needs=needs,
         )
         self.tolerance = tolerance
 

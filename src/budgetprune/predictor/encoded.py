@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.predictor.bounds import StepResult
 from budgetprune.predictor.decision import Decision, Simulation
@@ -48,7 +47,9 @@ class RawValues(Values):
         if self.preprocessing.holds_objects[k]:
             column = np.empty(1, dtype=object)
             try:
-                column[0] = None if is_missing(value) else value.item() if isinstance(value, np.generic) else value
+                column[0] = (
+                    None if is_missing(value) else value.item() if isinstance(value, np.generic) else value
+                )
                 hash(column[0])
             except TypeError:
                 raise InvalidInputError(
@@ -128,7 +129,9 @@ class EncodedEngine(SourceIndex):
 
     def _all(self, by_source: NDArray[Any], more: Any) -> NDArray[Any]:
         """Extend an array by the additional sources of the inner engine."""
-        return np.append(by_source, np.full(self._n_more, more, by_source.dtype)) if self._n_more else by_source
+        return (
+            np.append(by_source, np.full(self._n_more, more, by_source.dtype)) if self._n_more else by_source
+        )
 
     def run(
         self,
@@ -171,21 +174,8 @@ class EncodedEngine(SourceIndex):
         return found
 
     def encode(self, X: Any) -> NDArray[np.float64]:
-        """Encode raw rows; features that no tree tests are missing values, or 0 if there must be none."""
-        encoded = self.preprocessing.transform(X, self.inner.is_used)
-        if self.forest.missing != "forbidden":
-            return encoded
-        is_missing_value = np.isnan(encoded) & self.inner.is_used
-        if is_missing_value.any():
-            row, k = np.argwhere(is_missing_value)[0].tolist()
-            needed = join_first(repr(self.preprocessing.raw_names[j]) for j in self.preprocessing.needs[k])
-            raise InvalidInputError(
-                f"X has a missing value in row {row} ({is_missing_value.sum()} in all), in the feature "
-                f"{self.forest.names[k]!r} that is computed from {needed}; this forest cannot route it: impute it "
-                "as in training."
-            )
-        encoded[:, ~self.inner.is_used] = 0.0
-        return encoded
+        """Encode raw rows."""
+        return self.preprocessing.rows_for(self.forest, X)
 
     def answers(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Return labels or targets, from scores."""

@@ -22,7 +22,7 @@ from budgetprune.predictor.engine import Engine
 from budgetprune.predictor.example import Example
 from budgetprune.predictor.rules import Order, check_decision_rule
 from budgetprune.predictor.values import as_mapping
-from budgetprune.preprocessing import PricedPreprocessing, Preprocessing
+from budgetprune.preprocessing import Preprocessing, PricedPreprocessing
 from budgetprune.utils.registry import Registry
 
 # Settings stored in a file with the forest and its prices.

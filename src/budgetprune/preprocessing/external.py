@@ -68,7 +68,9 @@ class External(Operation):
         """Call the transformer."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-            return columns_of(self.transformer.transform(as_input(self.transformer, columns, self.is_flat)))
+            return split_columns(
+                self.transformer.transform(as_input(self.transformer, columns, self.is_flat))
+            )
 
 
 def as_input(transformer: Any, columns: Sequence[Column], is_flat: bool) -> Any:
@@ -80,7 +82,7 @@ def as_input(transformer: Any, columns: Sequence[Column], is_flat: bool) -> Any:
     if names is not None:
         import pandas as pd
 
-        return pd.DataFrame({name: column for name, column in zip(names, given, strict=True)})
+        return pd.DataFrame(dict(zip(names, given, strict=True)))
     if any(column.dtype == object for column in given):
         table = np.empty((len(given[0]), len(given)), dtype=object)
         for k, column in enumerate(given):
@@ -98,7 +100,7 @@ def _with_nan(column: Column) -> Column:
     return found
 
 
-def columns_of(table: Any) -> list[NDArray[Any]]:
+def split_columns(table: Any) -> list[NDArray[Any]]:
     """Return the columns of what a transformer returns."""
     if hasattr(table, "toarray"):
         table = table.toarray()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.costs import CostTable
+from budgetprune.costs import CostTable, join_first
 from budgetprune.errors import InvalidInputError
 from budgetprune.preprocessing.operations import (
     ZERO_IS_MISSING,
@@ -82,9 +82,9 @@ class Preprocessing:
             Some raw rows. The conversion is checked on them, and fails if results differ. They are needed if
             a step cannot be translated and needs only some of its inputs for an output.
         needs : mapping, optional
-            For steps that cannot be traced: name of the step (such as ``"columns__dates"``) to ``"all"`` if each
-            output needs all inputs of the step, ``"one-to-one"`` if it needs the input at the same position,
-            or a list with the inputs of each output, by position or name.
+            For steps that cannot be traced: name of the step (such as ``"columns__dates"``) to ``"all"`` if
+            each output needs all inputs of the step, ``"one-to-one"`` if it needs the input at the same
+            position, or a list with the inputs of each output, by position or name.
         """
         from budgetprune.preprocessing.translate import translate
 
@@ -175,7 +175,8 @@ class Preprocessing:
         """
         start, flat = raw_costs.needs_start, raw_costs.needs
         needs = [
-            sorted({s for k in columns for s in flat[start[k] : start[k + 1]].tolist()}) for columns in self.needs
+            sorted({s for k in columns for s in flat[start[k] : start[k + 1]].tolist()})
+            for columns in self.needs
         ]
         return _cost_table(raw_costs.price.tolist(), list(raw_costs.source_names), needs)
 
@@ -199,9 +200,29 @@ class Preprocessing:
         for k in np.flatnonzero(features).tolist():
             column = encoded[k]
             if column is None:
-                raise InvalidInputError(f"feature {self.feature_names[k]!r} cannot be computed from these rows.")
+                raise InvalidInputError(
+                    f"feature {self.feature_names[k]!r} cannot be computed from these rows."
+                )
             found[:, k] = self.numbers(column, k)
         return found
+
+    def rows_for(self, forest: Forest, X: Any) -> NDArray[np.float64]:
+        """Encode raw rows for a forest. Features that no tree tests are missing, or 0 if none may be."""
+        is_used = np.isin(np.arange(forest.n_features), forest.feature)
+        encoded = self.transform(X, is_used)
+        if forest.missing != "forbidden":
+            return encoded
+        is_absent = np.isnan(encoded) & is_used
+        if is_absent.any():
+            row, k = np.argwhere(is_absent)[0].tolist()
+            needed = join_first(repr(self.raw_names[j]) for j in self.needs[k])
+            raise InvalidInputError(
+                f"X has a missing value in row {row} ({is_absent.sum()} in all), in the feature "
+                f"{forest.names[k]!r} that is computed from {needed}; this forest cannot route it: impute "
+                "it as in training."
+            )
+        encoded[:, ~is_used] = 0.0
+        return encoded
 
     def numbers(self, column: Column, k: int) -> Column:
         """Return an encoded column as numbers; raise if it holds text."""
@@ -235,7 +256,7 @@ class Preprocessing:
                 is_needed.update(operation.inputs)
         return found[::-1]
 
-    # --- The forest that takes the features -------------------------------------------------------------------
+    # --- The forest that takes the features -----------------------------------------------------------------
 
     def for_forest(self, forest: Forest, *, is_sparse: bool = False) -> Preprocessing:
         """Return the preprocessing whose features are the numbers that a forest compares.
@@ -249,20 +270,34 @@ class Preprocessing:
         """
         if forest.n_features != self.n_features:
             raise InvalidInputError(
-                f"the preprocessing gives {self.n_features} features, but the model takes {forest.n_features}."
+                f"the preprocessing gives {self.n_features} features, but the model takes "
+                f"{forest.n_features}."
             )
         if self.is_for_forest:
             return self
+        return self.with_numbered_categories(
+            forest.feature_categories, zero_is_missing=is_sparse and forest.absent_is_missing
+        )
+
+    def with_numbered_categories(
+        self, categories: Sequence[Sequence[Any] | None], *, zero_is_missing: bool = False
+    ) -> Preprocessing:
+        """Return the preprocessing with numbers in place of categories.
+
+        Parameters
+        ----------
+        categories : for each feature its categories in the order of their numbers, None for numbers
+        zero_is_missing : whether zeros of other features become missing values
+        """
         operations, outputs = list(self.operations), list(self.outputs)
         size = len(self._raw_needs)
-        for k, labels in enumerate(forest.feature_categories):
+        for k, labels in enumerate(categories):
             operation: Operation | None = None
             if labels is not None:
-                table = tuple(float(number) for number in range(len(labels)))
-                operation = Lookup(
-                    (outputs[k],), tuple(labels), f"column {self.feature_names[k]!r}", (table,), (np.nan,)
-                )
-            elif is_sparse and forest.absent_is_missing:
+                table = tuple(map(float, range(len(labels))))
+                place = f"column {self.feature_names[k]!r}"
+                operation = Lookup((outputs[k],), tuple(labels), place, (table,), (np.nan,))
+            elif zero_is_missing:
                 operation = Arithmetic((outputs[k],), ((ZERO_IS_MISSING, None),))
             if operation is not None:
                 operations.append(operation)

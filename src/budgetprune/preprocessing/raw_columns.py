@@ -32,7 +32,11 @@ def read_columns(
     """
     if has_names and hasattr(X, "columns"):
         columns = {str(name): k for k, name in enumerate(X.columns)}
-        absent = [repr(name) for name, is_needed in zip(names, needed, strict=True) if is_needed and name not in columns]
+        absent = [
+            repr(name)
+            for name, is_needed in zip(names, needed, strict=True)
+            if is_needed and name not in columns
+        ]
         if absent:
             raise InvalidInputError(f"X lacks the columns {join_first(absent)}, which the model needs.")
         places = [columns.get(name, -1) for name in names]
@@ -51,7 +55,10 @@ def read_columns(
     found: list[Column | None] = []
     for name, place, is_needed, is_object in zip(names, places, needed, holds_objects, strict=True):
         column = _column(X, place) if is_needed else None
-        found.append(None if column is None else (as_objects if is_object else as_numbers)(column, name))
+        if column is None:
+            found.append(None)
+        else:
+            found.append(as_objects(column) if is_object else as_numbers(column, name))
     return found
 
 
@@ -67,12 +74,9 @@ def _column(X: Any, place: int) -> Any:
     return X.iloc[:, place] if hasattr(X, "iloc") else X[:, place]
 
 
-def as_objects(column: Any, name: str) -> Column:
+def as_objects(column: Any) -> Column:
     """Return a column as plain objects, with None for missing values."""
-    if hasattr(column, "to_list"):
-        values = column.to_list()
-    else:
-        values = np.asarray(column).tolist()
+    values = column.to_list() if hasattr(column, "to_list") else np.asarray(column).tolist()
     found = np.empty(len(values), dtype=object)
     found[:] = [plain_value(value) for value in values]
     return found

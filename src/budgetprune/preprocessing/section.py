@@ -28,9 +28,11 @@ def _write(priced: PricedPreprocessing, others: Mapping[str, Any]) -> Content:
     for operation in found.operations:
         if isinstance(operation, External):
             raise InvalidInputError(
-                f"step {operation.step!r} ({type(operation.transformer).__name__}) cannot be stored in a model "
+                f"step {operation.step!r} ({type(operation.transformer).__name__}) cannot be stored in a "
+                "model "
                 "file, which holds no code and no pickle. Encoders of categories, SimpleImputer, scalers, "
-                "Binarizer, KBinsDiscretizer, PolynomialFeatures, selection of features and functions of numpy "
+                "Binarizer, KBinsDiscretizer, PolynomialFeatures, selection of features and functions of "
+                "numpy "
                 "can; compute other features before the pipeline, or pickle the estimator for programs that "
                 "trust you."
             )
@@ -73,7 +75,9 @@ def _read(content: Content, others: Mapping[str, Any]) -> PricedPreprocessing:
     _require(0 < len(names) == len(set(names)), "columns must have different names")
     _require(isinstance(header["has_names"], bool), "has_names must be true or false")
     objects = header["holds_objects"]
-    _require(_are(objects, bool) and len(objects) == len(names), "holds_objects must have an entry per column")
+    _require(
+        _are(objects, bool) and len(objects) == len(names), "holds_objects must have an entry per column"
+    )
     _require(isinstance(header["operations"], list), "operations must be a list")
     operations: list[Operation] = []
     size = len(names)
@@ -110,14 +114,18 @@ def _priced(found: Preprocessing, costs: CostTable, arrays: Mapping[str, Any]) -
 
 def _operation(described: Any, n_columns: int) -> Operation:
     """Read one operation; `n_columns` is the number of columns before it."""
-    _require(isinstance(described, dict) and isinstance(described.get("kind"), str), "an operation has no kind")
+    _require(
+        isinstance(described, dict) and isinstance(described.get("kind"), str), "an operation has no kind"
+    )
     kind = described["kind"]
     _require(kind in KINDS, f"it has an unknown operation, {kind!r}; a newer budgetprune may know it")
     given = {name: value for name, value in described.items() if name != "kind"}
     wanted = {field.name for field in fields(KINDS[kind])}  # type: ignore[arg-type]
     _require(given.keys() == wanted, f"the operation {kind!r} must have {', '.join(sorted(wanted))}")
     parts = {name: _READERS[name](value) for name, value in given.items()}
-    _require(all(0 <= k < n_columns for k in parts["inputs"]), "an operation has an input that does not exist")
+    _require(
+        all(0 <= k < n_columns for k in parts["inputs"]), "an operation has an input that does not exist"
+    )
     n_inputs = len(parts["inputs"])
     _require(n_inputs >= 1 if kind == "product" else n_inputs == 1, f"{kind!r} has {n_inputs} inputs")
     operation = KINDS[kind](**parts)

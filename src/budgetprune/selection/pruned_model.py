@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest, as_shares, explained_variances
 from budgetprune.predictor import BudgetPredictor
+from budgetprune.preprocessing import PricedPreprocessing
 from budgetprune.problem import Pruning, sources_used
 from budgetprune.refit import Refit
 from budgetprune.utils.validation import rows_of
@@ -29,6 +30,8 @@ class PrunedModel:
     slack_: float
     _pruned: Pruning | Refit
     _prices: CostTable
+    # Computes the features of the forest from raw columns, if the model was at the end of a pipeline.
+    _priced: PricedPreprocessing | None = None
 
     @property
     def forest_(self) -> Forest:
@@ -44,11 +47,16 @@ class PrunedModel:
 
     def _check_rows(self, X: Any) -> Any:
         """Return rows after checking that they have the features seen in `fit`; tables stay tables."""
-        return rows_of(self, X)
+        return rows_of(self, X, may_hold_text=self._priced is not None)
+
+    def _encoded_rows(self, X: Any) -> Any:
+        """Return rows with the features of the forest, after the same checks."""
+        rows = self._check_rows(X)
+        return rows if self._priced is None else self._priced.preprocessing.rows_for(self.forest_, rows)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return self.forest_.scores(self._check_rows(X))
+        return self.forest_.scores(self._encoded_rows(X))
 
     def _early_labels(self, X: Any) -> NDArray[Any] | None:
         """Labels of predictions that stop early, or None if they are those of all features together."""
@@ -68,11 +76,12 @@ class PrunedModel:
         check_is_fitted(self)
         return BudgetPredictor(
             self.forest_,
-            self._prices,
+            self._prices if self._priced is None else self._priced.raw_costs,
             slack=self.slack_,
             max_cost=max_cost,
             threshold=self.threshold,
             tolerance=self.tolerance,
+            preprocessing=None if self._priced is None else self._priced.preprocessing,
         )
 
     def sources_used(self, X: Any) -> NDArray[np.bool_]:
@@ -84,7 +93,7 @@ class PrunedModel:
         check_is_fitted(self)
         if self.counting == "decided":
             return self.predictor().simulate(self._check_rows(X)).acquired
-        return sources_used(self.forest_, self._prices, self._check_rows(X))
+        return sources_used(self.forest_, self._prices, self._encoded_rows(X))
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
         """Cost of the sources of each row, of shape (n_rows,); `counting` says which sources count."""

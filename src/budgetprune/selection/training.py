@@ -12,10 +12,14 @@ from sklearn.utils.validation import has_fit_parameter
 
 from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.forest import Forest, adapter_of, are_stored_names, find_adapter
+from budgetprune.preprocessing import split_pipeline
 
 
 def supported_model(estimator: Any) -> Any:
-    """Return the model to be trained, or the one inside a frozen estimator, if it can become a `Forest`."""
+    """Return the model to be trained, if it can become a `Forest`.
+
+    It may be inside a frozen estimator, or at the end of a pipeline.
+    """
     if isinstance(estimator, FrozenEstimator):
         estimator = estimator.estimator
     elif not hasattr(estimator, "fit") or isinstance(estimator, type):
@@ -24,8 +28,9 @@ def supported_model(estimator: Any) -> Any:
             f"estimator must be a model with a fit method, not {name}; write "
             + (f"{name}(...)." if isinstance(estimator, type) else "FrozenEstimator(model) if it is fitted.")
         )
-    find_adapter(estimator)
-    return estimator
+    model = split_pipeline(estimator)[1]
+    find_adapter(model)
+    return model
 
 
 def set_open_parameters(model: Any, random: np.random.RandomState | None, n_jobs: int | None) -> None:

@@ -18,7 +18,7 @@ from budgetprune.errors import InvalidInputError
 from budgetprune.utils.data_frames import as_data_frame
 
 
-def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
+def rows_of(estimator: Any, X: Any, *, reset: bool = False, may_hold_text: bool = False) -> Any:
     """Return rows after checking their features against those seen at `reset`; tables stay tables.
 
     Parameters
@@ -29,11 +29,15 @@ def rows_of(estimator: Any, X: Any, *, reset: bool = False) -> Any:
         Missing values are not checked here.
     reset : bool
         Whether the estimator learns its features from these rows.
+    may_hold_text : bool
+        Whether arrays may hold strings, which a preprocessing encodes.
     """
     X = as_data_frame(X)
     if not hasattr(X, "columns"):
+        if may_hold_text and not hasattr(X, "dtype"):
+            X = np.asarray(X, dtype=object)  # numbers among strings stay numbers
         X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name="X")
-        if X.dtype.kind not in "fiub":
+        if X.dtype.kind not in "fiub" and not may_hold_text:
             X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
     elif reset:
         names = [str(name) for name in X.columns]

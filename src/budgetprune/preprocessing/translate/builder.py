@@ -83,7 +83,8 @@ class Builder:
         n_expected = getattr(transformer, "n_features_in_", len(inputs))
         if n_expected != len(inputs):
             raise InvalidInputError(
-                f"step {name!r} ({type(transformer).__name__}) takes {n_expected} columns, but gets {len(inputs)}."
+                f"step {name!r} ({type(transformer).__name__}) takes {n_expected} columns, but gets "
+                f"{len(inputs)}."
             )
         return handler(self, name, transformer, inputs, is_flat)
 

@@ -52,9 +52,7 @@ def feature_union(
 def _weighted(builder: Builder, columns: list[int], weight: float | None) -> list[int]:
     if weight is None:
         return columns
-    return [
-        k for each in columns for k in builder.add(Arithmetic((each,), (("multiply", float(weight)),)))
-    ]
+    return [k for each in columns for k in builder.add(Arithmetic((each,), (("multiply", float(weight)),)))]
 
 
 def _join(name: str, step: str, transformer: Any) -> str:
@@ -67,7 +65,9 @@ def column_positions(columns: Any, transformer: Any) -> list[int]:
     names = {name: k for k, name in enumerate(getattr(transformer, "feature_names_in_", ()))}
     size = transformer.n_features_in_
     if callable(columns):
-        raise InvalidInputError("a ColumnTransformer selects columns by a function that was not resolved; fit it.")
+        raise InvalidInputError(
+            "a ColumnTransformer selects columns by a function that was not resolved; fit it."
+        )
     if isinstance(columns, slice):
         start, stop = (
             names[end] + is_stop if isinstance(end, str) else end

@@ -72,15 +72,13 @@ def _labels(encoder: Any, j: int, name: str) -> tuple[Label, ...]:
     labels = tuple(plain_value(label) for label in encoder.categories_[j])
     if len(set(labels)) < len(labels):
         raise UnsupportedModelError(
-            f"step {name!r} has both None and NaN as categories of its column {j}, which are the same missing "
-            "value here; replace one of them in the training data."
+            f"step {name!r} has both None and NaN as categories of its column {j}, which are the same "
+            "missing value here; replace one of them in the training data."
         )
     return labels
 
 
-def _results(
-    encoder: Any, j: int, outputs: slice
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+def _results(encoder: Any, j: int, outputs: slice) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Return the outputs for each category of column `j`, and for an unknown one (None: it raises)."""
     table = np.empty((len(encoder.categories_[j]), len(encoder.categories_)), dtype=object)
     for i, categories in enumerate(encoder.categories_):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.costs import join_first
 from budgetprune.errors import InvalidInputError
-from budgetprune.preprocessing.external import External, as_input, columns_of
+from budgetprune.preprocessing.external import External, as_input, split_columns
 from budgetprune.preprocessing.raw_columns import is_missing
 from budgetprune.preprocessing.translate.builder import Builder
 
@@ -57,8 +57,8 @@ def add_external(
     found = needs(len(inputs), size)
     if found is None:
         raise InvalidInputError(
-            f"step {name!r} ({type(transformer).__name__}) has {len(inputs)} inputs, but {size} outputs, so it is "
-            "not one-to-one; write a list with the inputs of each output."
+            f"step {name!r} ({type(transformer).__name__}) has {len(inputs)} inputs, but {size} outputs, "
+            "so it is not one-to-one; write a list with the inputs of each output."
         )
     needs_all = all(len(each) == len(inputs) for each in found)
     template = () if needs_all else _template(builder, name, transformer, inputs)
@@ -68,9 +68,7 @@ def add_external(
     )
 
 
-def add_traced(
-    builder: Builder, name: str, transformer: Any, inputs: list[int], is_flat: bool
-) -> list[int]:
+def add_traced(builder: Builder, name: str, transformer: Any, inputs: list[int], is_flat: bool) -> list[int]:
     """Add a step for which the user says what its outputs need."""
     said = builder.needs[name]
     if isinstance(said, str):
@@ -125,21 +123,26 @@ def _positions(step: str, said: Any, names: list[str]) -> tuple[int, ...]:
 
 def _invalid(name: str, said: Any) -> InvalidInputError:
     return InvalidInputError(
-        f"needs={{{name!r}: ...}} must be 'all', 'one-to-one' or a list with the inputs of each output, not {said!r}."
+        f"needs={{{name!r}: ...}} must be 'all', 'one-to-one' or a list with the inputs of each output, "
+        f"not {said!r}."
     )
 
 
 def _n_outputs(builder: Builder, name: str, transformer: Any, inputs: list[int], is_flat: bool) -> int:
     sample = builder.sample_of(inputs)
     if sample is not None:
-        return len(columns_of(transformer.transform(as_input(transformer, [each[:1] for each in sample], is_flat))))
+        return len(
+            split_columns(
+                transformer.transform(as_input(transformer, [each[:1] for each in sample], is_flat))
+            )
+        )
     check_is_fitted(transformer)
     try:
         return len(transformer.get_feature_names_out())
     except (AttributeError, ValueError):
         raise InvalidInputError(
-            f"the number of outputs of step {name!r} ({type(transformer).__name__}) is not known; give some raw "
-            "rows (X=...)."
+            f"the number of outputs of step {name!r} ({type(transformer).__name__}) is not known; give "
+            "some raw rows (X=...)."
         ) from None
 
 
@@ -148,8 +151,8 @@ def _template(builder: Builder, name: str, transformer: Any, inputs: list[int]) 
     sample = builder.sample_of(inputs)
     if sample is None:
         raise InvalidInputError(
-            f"step {name!r} ({type(transformer).__name__}) is called as it is, and needs one row of values for "
-            "inputs that are not known yet; give some raw rows (X=...)."
+            f"step {name!r} ({type(transformer).__name__}) is called as it is, and needs one row of "
+            "values for inputs that are not known yet; give some raw rows (X=...)."
         )
     rows = list(zip(*(column.tolist() for column in sample), strict=True))
     return min(rows, key=lambda row: sum(map(is_missing, row)))

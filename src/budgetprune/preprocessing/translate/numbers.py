@@ -41,7 +41,9 @@ def scaler(builder: Builder, name: str, transformer: Any, inputs: list[int], is_
             if switch is None or getattr(transformer, switch)
         ]
         if getattr(transformer, "clip", False):
-            limits = (-1.0, 1.0) if type(transformer).__name__ == "MaxAbsScaler" else transformer.feature_range
+            limits = (
+                (-1.0, 1.0) if type(transformer).__name__ == "MaxAbsScaler" else transformer.feature_range
+            )
             low, high = map(float, limits)
             steps += [("maximum", low), ("minimum", high)]
         found += builder.add(Arithmetic((column,), tuple(steps)))
@@ -77,9 +79,7 @@ def missing_indicator(
     """Translate a MissingIndicator."""
     del name, is_flat
     marker = _marker(transformer.missing_values)
-    return [
-        k for j in transformer.features_.tolist() for k in builder.add(Indicator((inputs[j],), marker))
-    ]
+    return [k for j in transformer.features_.tolist() for k in builder.add(Indicator((inputs[j],), marker))]
 
 
 def _marker(missing_values: Any) -> Label:
@@ -91,7 +91,9 @@ def bins(builder: Builder, name: str, transformer: Any, inputs: list[int], is_fl
     """Translate a KBinsDiscretizer."""
     del is_flat
     found = []
-    for column, edges, n_bins in zip(inputs, transformer.bin_edges_, transformer.n_bins_.tolist(), strict=True):
+    for column, edges, n_bins in zip(
+        inputs, transformer.bin_edges_, transformer.n_bins_.tolist(), strict=True
+    ):
         (number,) = builder.add(Bins((column,), tuple(edges[1:-1].tolist())))
         if transformer.encode == "ordinal":
             found.append(number)

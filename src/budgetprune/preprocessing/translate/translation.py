@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.feature_selection import SelectorMixin
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.preprocessing.external import columns_of
+from budgetprune.preprocessing.external import split_columns
 from budgetprune.preprocessing.operations import Column
 from budgetprune.preprocessing.preprocessing import Preprocessing, objects_of
 from budgetprune.preprocessing.raw_columns import as_numbers, as_objects
@@ -62,7 +62,9 @@ def find_handler(transformer: Any) -> Handler | None:
     if isinstance(transformer, SelectorMixin):
         return numbers.selection
     # Components of all columns: PCA, TruncatedSVD, KMeans and the like.
-    return external.mixing if is_sklearn and isinstance(transformer, ClassNamePrefixFeaturesOutMixin) else None
+    return (
+        external.mixing if is_sklearn and isinstance(transformer, ClassNamePrefixFeaturesOutMixin) else None
+    )
 
 
 def translate(transformer: Any, X: Any, needs: Mapping[str, Any]) -> Preprocessing:
@@ -100,8 +102,8 @@ def _raw_names(transformer: Any, X: Any) -> tuple[tuple[str, ...], bool]:
     size = getattr(transformer, "n_features_in_", None if X is None else np.shape(X)[1])
     if size is None:
         raise InvalidInputError(
-            f"the number of raw columns of this {type(transformer).__name__} is not known; fit it, and give some "
-            "raw rows (X=...)."
+            f"the number of raw columns of this {type(transformer).__name__} is not known; fit it, and "
+            "give some raw rows (X=...)."
         )
     return default_names(int(size)), False
 
@@ -122,7 +124,7 @@ def _sample(X: Any, names: tuple[str, ...]) -> list[Column]:
         try:
             found.append(as_numbers(column, name))
         except InvalidInputError:
-            found.append(as_objects(column, name))
+            found.append(as_objects(column))
     return found
 
 
@@ -145,10 +147,11 @@ def _feature_names(transformer: Any, usual: list[str]) -> tuple[str, ...]:
 
 def _check(found: Preprocessing, encoded: list[Column | None], expected: Any) -> None:
     """Raise unless the translation computes what the transformer does, up to rounding."""
-    columns = columns_of(expected)
+    columns = split_columns(expected)
     if len(columns) != len(encoded):
         raise InvalidInputError(
-            f"the preprocessing has {len(columns)} outputs, but {len(encoded)} were expected; please report this."
+            f"the preprocessing has {len(columns)} outputs, but {len(encoded)} were expected; please "
+            "report this."
         )
     for name, own, other in zip(found.feature_names, encoded, columns, strict=True):
         assert own is not None

@@ -13,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +22,7 @@ from budgetprune.costs import ROUNDING, CostTable, FeatureCosts
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.forest import as_shares
 from budgetprune.predictor import check_number
+from budgetprune.preprocessing import PricedPreprocessing
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.curve.risk import TEST_SHARE, certify_risk, check_risk
 from budgetprune.staged.data.columns import FeatureSchema, columns_of
@@ -32,6 +34,7 @@ from budgetprune.staged.data.folds import (
     folds_of_some,
     in_new_order,
 )
+from budgetprune.staged.data.preprocessed import encode_training
 from budgetprune.staged.data.rows import TrainingRows, queries_of, unit_weights
 from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.fitting.pipeline import fit_staged_model
@@ -65,6 +68,8 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        preprocessing: Any = None,
+        needs: Any = None,
     ) -> None:
         self.costs = costs
         self.budget = budget
@@ -78,6 +83,11 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.preprocessing = preprocessing
+        self.needs = needs
+
+    # Computes features from raw columns, with `preprocessing`.
+    _priced: PricedPreprocessing | None = None
 
     # --- Fitting --------------------------------------------------------------------------------------------
 
@@ -97,14 +107,21 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         self.__dict__.pop("model_", None)  # an interrupted fit must not leave the previous model
-        X = rows_of(self, X, reset=True)
+        X = rows_of(self, X, reset=True, may_hold_text=self.preprocessing is not None)
         refuse_infinities(X)
         labels = labels_of(self, X, y)
         weight = unit_weights(weights_of(X, sample_weight))
         names = tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
-        self._columns: FeatureSchema = columns_of(X, names)
         self._prices: CostTable = FeatureCosts.of(self.costs).resolve(self.n_features_in_, names)
-        given = TrainingRows(self._columns.read(X), labels, weight, queries_of(X, qid))
+        self._priced = None
+        qid = queries_of(X, qid)
+        if self.preprocessing is None:
+            self._columns: FeatureSchema = columns_of(X, names)
+        else:
+            trained = encode_training(self.preprocessing, X, labels, weight, self.costs, self.needs)
+            self._columns, self._priced, X = trained.schema, trained.priced, trained.rows
+            self._prices = trained.priced.costs
+        given = TrainingRows(self._columns.read(X), labels, weight, qid)
         random = check_random_state(self.random_state)
         divided = None if isinstance(self.cv, Integral) else self._given_folds(given)
         if weight is not None and not weight.all():
@@ -305,12 +322,20 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError(
                 f"cv must be an integer of at least 2, or a splitter of scikit-learn; not {self.cv!r}."
             )
+        is_fitted = isinstance(self.preprocessing, FrozenEstimator)
+        if self.risk is not None and self.preprocessing is not None and not is_fitted:
+            raise InvalidInputError(
+                "risk is tested on rows that are used for nothing else, but the preprocessing would be "
+                "fitted to "
+                "all of them: fit it to other rows, and write preprocessing=FrozenEstimator(preprocessing)."
+            )
 
     # --- Predictions ----------------------------------------------------------------------------------------
 
     def _follow(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         check_is_fitted(self)
-        rows = self._columns.read(rows_of(self, X))
+        X = rows_of(self, X, may_hold_text=self._priced is not None)
+        rows = self._columns.read(X if self._priced is None else self._priced.preprocessing.transform(X))
         return self.model_.chain.follow(rows, self.model_.thresholds, self.model_.objective)
 
     def acquisition_cost(self, X: Any) -> NDArray[np.float64]:
@@ -327,7 +352,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         model = self.model_
         if self.risk is not None and self.risk_.is_certified[model.point]:
             model = model.only(np.flatnonzero(self.risk_.is_certified))
-        return StagedPredictor(model, max_cost=self.max_cost)
+        return StagedPredictor(model, max_cost=self.max_cost, preprocessing=self._priced)
 
     def with_budget(self, budget: float | None) -> Self:
         """Return the same model at another budget, without training.

@@ -65,6 +65,12 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         Threads. None: one for each core.
     verbose : int
         1 shows a progress bar.
+    preprocessing : transformer of scikit-learn, optional
+        A ColumnTransformer or a Pipeline that computes the features from the columns of X, fitted
+        (``FrozenEstimator(transformer)``) or not. The costs are then those of the columns of X, and which of
+        them each feature needs is found from the transformers.
+    needs : mapping, optional
+        For steps of the preprocessing that cannot be traced: see `Preprocessing.from_sklearn`.
 
     Attributes
     ----------
@@ -112,6 +118,8 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        preprocessing: Any = None,
+        needs: Any = None,
     ) -> None:
         super().__init__(
             costs,
@@ -126,6 +134,8 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
+            preprocessing=preprocessing,
+            needs=needs,
         )
         self.class_weight = class_weight
 

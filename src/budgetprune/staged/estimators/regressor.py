@@ -56,6 +56,12 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
         Threads. None: one for each core.
     verbose : int
         1 shows a progress bar.
+    preprocessing : transformer of scikit-learn, optional
+        A ColumnTransformer or a Pipeline that computes the features from the columns of X, fitted
+        (``FrozenEstimator(transformer)``) or not. The costs are then those of the columns of X, and which of
+        them each feature needs is found from the transformers.
+    needs : mapping, optional
+        For steps of the preprocessing that cannot be traced: see `Preprocessing.from_sklearn`.
 
     Attributes
     ----------

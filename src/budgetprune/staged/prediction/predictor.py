@@ -75,9 +75,7 @@ class StagedPredictor(BudgetPredictor):
 
     def with_budget(self, budget: float | None) -> StagedPredictor:
         """Return the same model at another budget: average cost of a prediction; None: no limit."""
-        return StagedPredictor(
-            self.model.within(budget), max_cost=self.max_cost, preprocessing=self._priced
-        )
+        return StagedPredictor(self.model.within(budget), max_cost=self.max_cost, preprocessing=self._priced)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label or target of each row at the last stage, from all its sources."""
