@@ -267,7 +267,8 @@ class BudgetPredictor:
             if row is None:
                 return self._example(known, max_cost).finish(fetch)
             # All values are plain numbers: the kernel can run all steps at once.
-            return self._engine.finish(row, self._cost_limit(max_cost) * ROUNDING)
+            decision: Decision = self._engine.finish(row, self._cost_limit(max_cost) * ROUNDING)
+            return decision
         if not callable(fetch):
             raise InvalidInputError(
                 f"fetch must be callable or a mapping from features to values, not {type(fetch).__name__}."

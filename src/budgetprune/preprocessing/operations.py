@@ -257,7 +257,9 @@ class Fill(SimpleOperation):
 
     def compute(self, columns: list[Column]) -> Sequence[Column]:
         (column,) = columns
-        return [np.where(is_marked(column, self.marker), self.value, column).astype(column.dtype)]
+        found = column.copy()
+        found[is_marked(column, self.marker)] = self.value
+        return [found]
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,22 @@ from budgetprune.preprocessing.operations import (
 )
 from budgetprune.preprocessing.raw_columns import read_columns
 from budgetprune.utils.arrays import frozen
+from budgetprune.utils.registry import Registry
 
 if TYPE_CHECKING:
     from budgetprune.forest import Forest
+
+
+class Translator(NamedTuple):
+    """Function that converts fitted transformers of a library, and a sample of raw rows, and `needs`."""
+
+    name: str
+    translate: Callable[[Any, Any, Mapping[str, Any]], Preprocessing]
+
+
+TRANSLATORS: Registry[Translator] = Registry(
+    "library of transformers", ("budgetprune.preprocessing.translate.translation:TRANSLATORS",)
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +99,7 @@ class Preprocessing:
             each output needs all inputs of the step, ``"one-to-one"`` if it needs the input at the same
             position, or a list with the inputs of each output, by position or name.
         """
-        from budgetprune.preprocessing.translate import translate
-
-        return translate(transformer, X, {} if needs is None else needs)
+        return TRANSLATORS.find("sklearn").translate(transformer, X, {} if needs is None else needs)
 
     # --- What depends on what -------------------------------------------------------------------------------
 

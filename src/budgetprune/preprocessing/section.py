@@ -168,9 +168,9 @@ def _integer(value: Any) -> int:
 
 def _number(value: Any) -> float:
     if isinstance(value, dict):
-        number = value.get("number")
-        _require(value.keys() == {"number"} and number in list(_NUMBERS), "a number is invalid")
-        return _NUMBERS[number]
+        name = str(value.get("number"))
+        _require(value.keys() == {"number"} and name in _NUMBERS, "a number is invalid")
+        return _NUMBERS[name]
     _require(type(value) in (int, float), "an operand must be a number")
     return float(value)
 

@@ -25,6 +25,7 @@ class Builder:
     sample : sample of the raw columns, or None
     needs : what the user says about steps that cannot be traced
     find_handler : function that returns the handler for a transformer
+    add_traced : handler for a step in `needs`
     """
 
     def __init__(
@@ -33,13 +34,14 @@ class Builder:
         sample: list[Column] | None,
         needs: Mapping[str, Any],
         find_handler: Callable[[Any], Handler | None],
+        add_traced: Handler,
     ) -> None:
         self.operations: list[Operation] = []
         self.names: list[str] = list(raw_names)
         self.needs = needs
         self.sample: list[Column | None] | None = None if sample is None else list(sample)
         self.used_needs: set[str] = set()
-        self._find_handler = find_handler
+        self._find_handler, self._add_traced = find_handler, add_traced
 
     def add(self, operation: Operation, names: Sequence[str] | None = None) -> list[int]:
         """Add an operation; return the numbers of its outputs."""
@@ -73,10 +75,8 @@ class Builder:
         name = name or type(transformer).__name__
         handler = self._find_handler(transformer)
         if name in self.needs:
-            from budgetprune.preprocessing.translate.external import add_traced
-
             self.used_needs.add(name)
-            return add_traced(self, name, transformer, inputs, is_flat)
+            return self._add_traced(self, name, transformer, inputs, is_flat)
         if handler is None:
             raise untraceable(name, transformer)
         check_is_fitted(transformer)

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from budgetprune.errors import InvalidInputError
 from budgetprune.preprocessing.external import split_columns
 from budgetprune.preprocessing.operations import Column
-from budgetprune.preprocessing.preprocessing import Preprocessing, objects_of
+from budgetprune.preprocessing.preprocessing import Preprocessing, Translator, objects_of
 from budgetprune.preprocessing.raw_columns import as_numbers, as_objects
 from budgetprune.preprocessing.translate import containers, encoders, external, numbers
 from budgetprune.preprocessing.translate.builder import Builder, Handler
@@ -76,7 +76,7 @@ def translate(transformer: Any, X: Any, needs: Mapping[str, Any]) -> Preprocessi
     names, has_names = _raw_names(transformer, X)
     head = None if X is None else (X.iloc[:N_CHECKED] if hasattr(X, "iloc") else X[:N_CHECKED])
     sample = None if head is None else _sample(head, names)
-    builder = Builder(names, sample, needs, find_handler)
+    builder = Builder(names, sample, needs, find_handler, external.add_traced)
     outputs = builder.step("", transformer, list(range(len(names))))
     builder.check_needs()
     operations = tuple(builder.operations)
@@ -165,3 +165,6 @@ def _check(found: Preprocessing, encoded: list[Column | None], expected: Any) ->
                 f"the feature {name!r} is not computed as scikit-learn does, so this preprocessing is not "
                 "supported; please report this."
             )
+
+
+TRANSLATORS = (Translator("sklearn", translate),)

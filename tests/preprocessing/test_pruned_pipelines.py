@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from tests.preprocessing.tables import NUMBERS, TEXTS, make_table
-from tests.preprocessing.test_prediction import PRICES, encoders, fetching
+from tests.preprocessing.test_raw_rows import PRICES, encoders, fetching
 
 from budgetprune import (
     BudgetPredictor,
@@ -183,9 +183,7 @@ def test_clones_keep_their_parameters():
 
 def test_errors():
     X, y = make_table(100, missing=False)
-    with pytest.raises(
-        UnsupportedModelError, match=r"cannot turn a sklearn.LogisticRegression into a Forest"
-    ):
+    with pytest.raises(UnsupportedModelError, match=r"cannot turn a sklearn.LogisticRegression"):
         BudgetPruneClassifier(make_pipeline(StandardScaler(), LogisticRegression()), costs=PRICES).fit(X, y)
     with pytest.raises(UnsupportedModelError, match="the last step of the Pipeline"):
         BudgetPruneClassifier(Pipeline([("a", StandardScaler()), ("b", "passthrough")])).fit(X, y)

@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests.preprocessing.tables import NUMBERS, make_table
-from tests.preprocessing.test_prediction import PRICES, encoders, fetching
+from tests.preprocessing.test_raw_rows import PRICES, encoders, fetching
 
 from budgetprune import BudgetClassifier, BudgetPredictor, BudgetRegressor, InvalidInputError
 
