@@ -71,6 +71,13 @@ TOPICS = (
         names=("BudgetPredictor", "Decision", "Simulation"),
     ),
     Topic(
+        "preprocessing",
+        "Preprocessing",
+        "Features as functions of raw columns.",
+        module="budgetprune.preprocessing",
+        names=("Preprocessing",),
+    ),
+    Topic(
         "errors",
         "Errors and warnings",
         "Exceptions and warnings of the package.",

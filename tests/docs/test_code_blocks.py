@@ -35,8 +35,22 @@ def _check_deciding_early(names, folder):
     assert (folder / "model.budgetprune").exists()
 
 
+def _check_pipelines(names, folder):
+    X = names["X"]
+    assert names["pruned"].source_names_ == ("age", "city", "income", "debt")
+    for model in (names["pruned"], names["staged"]):
+        assert model.score(X, names["y"]) > 0.7
+        assert 0 < model.acquisition_cost(X).mean() < 7
+    assert names["decision"].cost == sum(names["prices"][source] for source in names["decision"].acquired)
+    assert (folder / "loan.budgetprune").exists()
+
+
 # What the blocks of a page must have produced.
-CHECKS = {"pruning.md": _check_pruning, "deciding-early.md": _check_deciding_early}
+CHECKS = {
+    "pruning.md": _check_pruning,
+    "deciding-early.md": _check_deciding_early,
+    "pipelines.md": _check_pipelines,
+}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

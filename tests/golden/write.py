@@ -1,8 +1,8 @@
 """Write the golden model files: ``python -m tests.golden.write``, once for each version of the format.
 
 A file is written in the first version that can hold it, so that older releases read it: a predictor alone in
-version 1, with a path in version 2, a staged model in version 3, a path alone in version 4. ``path-2.npz`` is
-a path in the format of release 0.1, which is no longer written.
+version 1, with a path in version 2, a staged model in version 3, a path alone in version 4, one with a
+preprocessing in version 5. ``path-2.npz`` is a path in the format of release 0.1, which is no longer written.
 
 A file that a release could read stays as it is for ever, so none is written twice. The models are spelled out
 by hand, because no library's training gives the same bits on every machine.
@@ -26,6 +26,7 @@ from budgetprune.problem.pruning import Pruning
 
 from ..persistence.model_files import Model, save_model
 from .planting import plant, rows
+from .raw_columns import raw_answers, with_preprocessing
 from .staged_models import STAGED, staged_answers
 
 FOLDER = Path(__file__).parent
@@ -167,6 +168,18 @@ def main() -> None:
     write_plain()
     write_staged()
     write_path()
+    write_preprocessing()
+
+
+def write_preprocessing() -> None:
+    file = FOLDER / "preprocessing-5.budgetprune"
+    if file.exists():
+        print(f"{file.name} stays as it is")
+        return
+    predictor = with_preprocessing(averaged()[0])
+    predictor.save(file)
+    file.with_suffix(".json").write_text(json.dumps(raw_answers(predictor)) + "\n")
+    print(f"wrote {file.name}, {file.stat().st_size} bytes")
 
 
 def write_staged() -> None:

@@ -137,7 +137,9 @@ def test_frozen_pipelines_of_any_library(model, rows):
 def test_rows_of_training_can_be_given_for_frozen_pipelines(rows):
     X, y = make_table(300)
     fitted = a_pipeline().fit(X[:150], y[:150])
-    frozen = BudgetPruneClassifier(FrozenEstimator(fitted), costs=PRICES, budget=5, error="held-out")
+    frozen = BudgetPruneClassifier(
+        FrozenEstimator(fitted), costs=PRICES, budget=5, error="held-out", refit="squared"
+    )
     frozen.fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:])
     np.testing.assert_array_equal(frozen.predict(rows), frozen.to_sklearn().predict(rows))
 
