@@ -280,6 +280,7 @@ def test_parameters_survive_cloning():
         "random_state": 3,
         "n_jobs": 1,
         "verbose": 0,
+        "needs": {"step": "all"},
     }
     model = BudgetPruneClassifier(**given)
     assert model.get_params(deep=False) == given

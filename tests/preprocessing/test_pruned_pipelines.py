@@ -41,7 +41,8 @@ def rows():
 @pytest.fixture(scope="module")
 def pruned():
     X, y = make_table(400)
-    return BudgetPruneClassifier(a_pipeline(), costs=PRICES, budget=5, random_state=0).fit(X, y)
+    settings = {"costs": PRICES, "budget": 5, "refit": "squared", "random_state": 0}
+    return BudgetPruneClassifier(a_pipeline(), **settings).fit(X, y)
 
 
 def raw_columns_of_feature(name):
@@ -170,7 +171,8 @@ def test_nested_pipelines_and_arrays(rows):
     inner = make_pipeline(StandardScaler(), RandomForestClassifier(3, random_state=0))
     outer = make_pipeline(make_column_transformer((OneHotEncoder(), [1, 3]), remainder="passthrough"), inner)
     table = X.to_numpy(dtype=object)
-    model = BudgetPruneClassifier(outer, costs=list(PRICES.values()), random_state=0).fit(table, y)
+    model = BudgetPruneClassifier(outer, costs=list(PRICES.values()), refit="squared", random_state=0)
+    model.fit(table, y)
     assert model.source_names_ == ("x0", "x1", "x2", "x3", "x4")
     np.testing.assert_array_equal(model.predict(table), model.to_sklearn().predict(table))
     only = BudgetPruneClassifier(make_pipeline(RandomForestClassifier(3)), random_state=0)

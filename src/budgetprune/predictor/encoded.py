@@ -75,13 +75,13 @@ class RawValues(Values):
                 encoded[k] = inner.values.read_encoded(k, self.preprocessing.numbers(column, k)[0])
         return encoded, is_known
 
-    def unknown_categories(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the columns of valid values whose category is unknown."""
-        found = []
+    def unknown_categories(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """Return the columns of valid values whose category is unknown, and the meaning of the value."""
+        found = {}
         for name, value in values.items():
             labels = self._labels[self.column_of(name)]
             if labels and not is_missing(value) and value not in labels:
-                found.append(name)
+                found[name] = "unknown"
         return found
 
     def read_all(self, values: Mapping[str, Any]) -> NDArray[np.float64] | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from budgetprune.costs import CostTable, join_first
 from budgetprune.errors import InvalidInputError
+from budgetprune.forest import numbers_of
 from budgetprune.preprocessing.operations import (
     ZERO_IS_MISSING,
     Arithmetic,
@@ -287,17 +288,24 @@ class Preprocessing:
         if self.is_for_forest:
             return self
         return self.with_numbered_categories(
-            forest.feature_categories, zero_is_missing=is_sparse and forest.absent_is_missing
+            forest.feature_categories,
+            other=forest.other_category,
+            zero_is_missing=is_sparse and forest.absent_is_missing,
         )
 
     def with_numbered_categories(
-        self, categories: Sequence[Sequence[Any] | None], *, zero_is_missing: bool = False
+        self,
+        categories: Sequence[tuple[Any, ...] | None],
+        *,
+        other: str | None = None,
+        zero_is_missing: bool = False,
     ) -> Preprocessing:
         """Return the preprocessing with numbers in place of categories.
 
         Parameters
         ----------
         categories : for each feature its categories in the order of their numbers, None for numbers
+        other : category that stands for unknown ones; see `Forest`
         zero_is_missing : whether zeros of other features become missing values
         """
         operations, outputs = list(self.operations), list(self.outputs)
@@ -305,9 +313,10 @@ class Preprocessing:
         for k, labels in enumerate(categories):
             operation: Operation | None = None
             if labels is not None:
-                table = tuple(map(float, range(len(labels))))
+                number, unknown = numbers_of(labels, other)
+                number = {None: np.nan} | number
                 place = f"column {self.feature_names[k]!r}"
-                operation = Lookup((outputs[k],), tuple(labels), place, (table,), (np.nan,))
+                operation = Lookup((outputs[k],), tuple(number), place, (tuple(number.values()),), (unknown,))
             elif zero_is_missing:
                 operation = Arithmetic((outputs[k],), ((ZERO_IS_MISSING, None),))
             if operation is not None:
