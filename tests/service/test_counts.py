@@ -17,9 +17,9 @@ from budgetprune.service.columns import REASONS, Columns
 from budgetprune.service.connection import SharedState
 from budgetprune.service.counts import N_STATES, Counts, OwnRow
 from budgetprune.service.documents import Answer
-from budgetprune.service.job import nameless_file
 from budgetprune.service.metrics import Metrics
 from budgetprune.service.model_description import ModelDescription
+from budgetprune.service.processes import nameless_file
 
 from .models import as_answer, predictor, rows
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from budgetprune.service.job import nameless_file
+from budgetprune.service.processes import nameless_file
 from budgetprune.service.rates import BYTES, RateLimiter, RateMemory
 
 

@@ -308,7 +308,7 @@ def test_without_any_worker_the_service_ends(model, broken):
 def test_the_error_of_a_worker_is_raised(tmp_path, monkeypatch, module, code, words):
     (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
     environment = {**os.environ, **environment_with(tmp_path)}
-    monkeypatch.setattr(supervisor, "_environment", lambda: environment)
+    monkeypatch.setattr(supervisor, "environment", lambda: environment)
     before = {number: signal.getsignal(number) for number in supervisor.SIGNALS}
     with pytest.raises(WorkerError, match=words):
         run(predictor("averaged"), port=0, workers=2)

@@ -129,6 +129,15 @@ class ServeArguments:
             "be repeated."
         ),
     ] = None
+    offer_model: Annotated[
+        bool,
+        typer.Option(
+            "--offer-model",
+            help="Let clients download the model file at /v1/model/file, and with ?budget= models for other "
+            "budgets, as rebudget makes them.",
+        ),
+    ] = False
+    unit: Annotated[str, typer.Option(show_default=False, help="Unit of prices, for /v1/model.")] = ""
 
 
 def serve(arguments: ServeArguments) -> None:
@@ -139,14 +148,12 @@ def serve(arguments: ServeArguments) -> None:
 
     Example: budgetprune serve ill.budgetprune --port 8000
     """
-    from budgetprune.predictor import BudgetPredictor
-
     model, host, port = arguments.model, arguments.host, arguments.port
     check_installed("serve", *PACKAGES)
-    from budgetprune.service import ServerOptions, WorkerError, run
+    from budgetprune.service import ServedModel, ServerOptions, WorkerError, run
 
     try:
-        predictor = BudgetPredictor.load(model)
+        served = ServedModel.load(model, unit=arguments.unit, offer=arguments.offer_model)
     # TypeError: for example, options of a later version.
     except (BudgetPruneError, OSError, TypeError) as error:
         fail(f"{model} cannot be served: {error}", WRONG)
@@ -179,7 +186,7 @@ def serve(arguments: ServeArguments) -> None:
             workers=arguments.workers,
             access=_access(arguments),
         )
-        run(predictor, options, when_ready=show_address)
+        run(served, options, when_ready=show_address)
     except InvalidInputError as error:
         fail(str(error), WRONG)
     except WorkerError as error:

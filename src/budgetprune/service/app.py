@@ -6,7 +6,6 @@ from collections.abc import Callable, Coroutine
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-import orjson
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -16,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service import documents
 from budgetprune.service.access import Access
+from budgetprune.service.card import write_card
 from budgetprune.service.counts import OwnRow
 from budgetprune.service.decisions import Decisions
 from budgetprune.service.endpoints import (
@@ -25,6 +25,7 @@ from budgetprune.service.endpoints import (
     HEALTH,
     METRICS,
     MODEL,
+    MODEL_FILE,
     STEP,
     STEP_BATCH,
     STEP_STREAM,
@@ -44,8 +45,10 @@ from budgetprune.service.hosts import Hosts
 from budgetprune.service.metrics import Metrics
 from budgetprune.service.middleware import AnswerDirectly
 from budgetprune.service.model_description import ModelDescription
+from budgetprune.service.offers import MappedResponse, Offers
 from budgetprune.service.rates import RateMemory
 from budgetprune.service.schemas import body_of, lines_of, request_schemas, require_access
+from budgetprune.service.served import ServedModel
 from budgetprune.service.streams import NDJSON, StreamResponse, Streams
 from budgetprune.utils.limits import Limits
 
@@ -84,7 +87,7 @@ class Application(NamedTuple):
 
 
 def create_app(
-    predictor: BudgetPredictor,
+    predictor: BudgetPredictor | ServedModel,
     limits: Limits | None = None,
     *,
     hosts: Hosts | None = None,
@@ -94,7 +97,7 @@ def create_app(
 
     Parameters
     ----------
-    predictor : BudgetPredictor
+    predictor : BudgetPredictor or ServedModel
     limits : Limits, optional
         Limits on the size of a request.
     hosts : Hosts, optional
@@ -111,7 +114,7 @@ def create_app(
 
 
 def build_application(
-    predictor: BudgetPredictor,
+    predictor: BudgetPredictor | ServedModel,
     limits: Limits,
     hosts: Hosts | None,
     row: OwnRow | None = None,
@@ -120,7 +123,8 @@ def build_application(
     rates: RateMemory | None = None,
 ) -> Application:
     """Create the app; see `create_app`. With a row and rates, it counts as one of several workers."""
-    description = ModelDescription(predictor)
+    model = ServedModel.of(predictor)
+    description = ModelDescription(model.predictor)
     metrics = Metrics(description, row)
     # FastAPI's HTML pages would load scripts from a CDN.
     app = FastAPI(
@@ -133,14 +137,16 @@ def build_application(
     )
     app.router.route_class = DirectRoute
     gate = Gate.of(access, rates)
-    handler = RequestHandler(predictor, description)
+    handler = RequestHandler(model.predictor, description)
     decisions = Decisions(handler, metrics, limits, hosts, gate)
     streams = Streams(handler, metrics, limits, decisions.reader.memory, decisions.scheduler)
     app.add_middleware(AnswerDirectly, decisions=decisions, metrics=metrics, hosts=hosts, gate=gate)
     refuse_in_one_shape(app)
     _add_decision_routes(app, decisions)
     _add_stream_routes(app, streams)
-    _add_state(app, _model_document(predictor, description), metrics)
+    _add_state(app, write_card(model, description), metrics)
+    if model.offered is not None:
+        _add_offers(app, Offers(model.offered))
     document = app.openapi()
     document["components"]["schemas"] |= request_schemas(description, limits)
     _answer_head(app, HEALTH)
@@ -213,6 +219,30 @@ def _add_state(app: FastAPI, description: bytes, metrics: Metrics) -> None:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
+def _add_offers(app: FastAPI, offers: Offers) -> None:
+    budget = {
+        "name": "budget",
+        "in": "query",
+        "description": "Another budget: limit of the average cost of a prediction.",
+        "schema": {"type": "number", "minimum": 0},
+    }
+    file = {MappedResponse.media_type: {"schema": {"type": "string", "format": "binary"}}}
+
+    @app.get(
+        MODEL_FILE,
+        summary="The model file, as it is or for another budget",
+        response_class=Response,
+        responses={
+            200: {"description": "For `budgetprune` and `BudgetModel.load`.", "content": file},
+            INVALID: _REFUSALS[INVALID] | {"description": "Invalid budget, or too small for this model."},
+            BUSY: _REFUSALS[BUSY],
+        },
+        openapi_extra={"parameters": [budget]},
+    )
+    async def model_file(request: Request) -> Response:
+        return await offers.response(request.query_params)
+
+
 def _answer_head(app: FastAPI, path: str) -> None:
     """Let HEAD return the response of GET; the server omits the body.
 
@@ -228,31 +258,3 @@ def _answer_head(app: FastAPI, path: str) -> None:
     for route in app.routes:
         if isinstance(route, APIRoute) and route.path == path:
             route.methods = {*(route.methods or ()), "HEAD"}
-
-
-def _model_document(predictor: BudgetPredictor, description: ModelDescription) -> bytes:
-    features = [
-        {
-            "name": feature.name,
-            "kind": "number" if feature.categories is None else "category",
-            "categories": feature.categories,
-            "may_be_missing": feature.may_be_missing,
-            "used": feature.is_used,
-        }
-        for feature in description.features.values()
-    ]
-    sources = [
-        {"name": source.name, "price": source.price, "features": source.features}
-        for source in description.sources.values()
-    ]
-    settings = {name: getattr(predictor, name) for name in documents.Settings.model_fields}
-    return orjson.dumps(
-        {
-            "budgetprune": version("budgetprune"),
-            "trees": predictor.forest.n_trees,
-            "classes": description.classes,
-            "features": features,
-            "sources": sources,
-            "settings": settings,
-        }
-    )

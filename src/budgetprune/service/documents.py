@@ -74,15 +74,74 @@ class Settings(BaseModel):
     tolerance: float | None
 
 
+class Origin(BaseModel):
+    """Origin of a model."""
+
+    target: str = Field(description="Name of the target column.")
+    task: Literal["classification", "regression"]
+    model: str = Field(description="staged, or the kind of the pruned ensemble.")
+    score_name: str = Field(description="Name of all scores.")
+    budget: float | None = Field(description="Budget that the model was made for.")
+    counting: Literal["full", "decided"] = Field(description="Kind of cost that the budget limits.")
+    n_train: int = Field(description="Number of training rows.")
+    created: str = Field(description="Date in ISO 8601.")
+    versions: dict[str, str] = Field(description="Versions of the packages used for training.")
+    choices: str = Field(description="Choices made on validation rows.")
+
+
+class Stage(BaseModel):
+    """A stage of a staged model, with shares of rows in cross-fitting."""
+
+    sources: list[str] = Field(description="Sources that are acquired at this stage.")
+    price: float = Field(description="Of these sources.")
+    cost: float = Field(description="Of all sources up to this stage.")
+    reached: float = Field(description="Share of rows that reach the stage.")
+    stops: float = Field(description="Share of rows that stop here.")
+    score: float | None = Field(description="Score if all rows stop here; null if unknown.")
+
+
+class Expected(BaseModel):
+    """Average cost and score of a row."""
+
+    cost: float
+    score: float | None
+    rows: Literal["test", "validation", "cross-fitted"] = Field(
+        description="Rows that were measured. The model was chosen on validation rows."
+    )
+
+
+class CurvePoint(BaseModel):
+    """Cost and score at another budget, cross-fitted."""
+
+    cost: float
+    score: float
+
+
+class OfferedModel(BaseModel):
+    """The model file to download."""
+
+    path: str
+    bytes: int
+    has_budgets: bool = Field(description="Whether ?budget= gives models for other budgets.")
+
+
 class Model(BaseModel):
     """The served model."""
 
     budgetprune: str = Field(description="Version of the library.")
+    kind: Literal["staged", "pruned"]
     trees: int
     classes: list[Label] | None = Field(description="null for regression.")
     features: list[ModelFeature]
     sources: list[ModelSource]
     settings: Settings
+    unit: str | None = Field(description="Unit of prices and costs, if known.")
+    total_price: float = Field(description="Of all sources that features need.")
+    origin: Origin | None = Field(description="null if the file has no metadata.")
+    expected: Expected | None = Field(description="null if it was not measured.")
+    stages: list[Stage] | None = Field(description="null for pruned models.")
+    curve: list[CurvePoint] | None = Field(description="From cheap to expensive; null if unknown.")
+    file: OfferedModel | None = Field(description="null if it is not offered.")
 
 
 class Health(BaseModel):

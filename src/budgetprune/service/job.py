@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass
 
-from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.options import ServerOptions
 from budgetprune.service.rates import RateMemory
+from budgetprune.service.served import ServedModel
 
 # The supervisor tells a worker to stop, and then not to wait for clients. The end of the stream means that
 # the supervisor has died.
@@ -23,7 +21,7 @@ class Job:
 
     Attributes
     ----------
-    predictor : BudgetPredictor
+    model : ServedModel
     options : ServerOptions
     listener, counts : int
         Descriptors of the listening socket and of the memory of `Counts`.
@@ -33,21 +31,9 @@ class Job:
         Shared by all workers.
     """
 
-    predictor: BudgetPredictor
+    model: ServedModel
     options: ServerOptions
     listener: int
     counts: int
     n_columns: int
     rates: RateMemory
-
-
-def nameless_file(content: bytes) -> int:
-    """Create a file without a name, in memory if possible, and return its descriptor."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("budgetprune")
-    else:
-        with tempfile.TemporaryFile() as file:
-            descriptor = os.dup(file.fileno())
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(content)
-    return descriptor

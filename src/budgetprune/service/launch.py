@@ -11,11 +11,12 @@ from budgetprune.service.gate import Gate
 from budgetprune.service.hosts import Hosts
 from budgetprune.service.listener import bind, url_of
 from budgetprune.service.options import ServerOptions
+from budgetprune.service.served import ServedModel
 from budgetprune.utils.limits import Limits
 
 
 def run(
-    predictor: BudgetPredictor,
+    predictor: BudgetPredictor | ServedModel,
     options: ServerOptions | None = None,
     *,
     when_ready: Callable[[str], None] = lambda address: None,
@@ -25,7 +26,7 @@ def run(
 
     Parameters
     ----------
-    predictor : BudgetPredictor
+    predictor : BudgetPredictor or ServedModel
     options : ServerOptions, optional
     when_ready : callable
         Called with the address once connections are accepted, by all workers if there are several.
@@ -54,8 +55,8 @@ def run(
         if options.workers == 1:
             from budgetprune.service.server import serve
 
-            serve(predictor, listener, options, when_ready=tell)
+            serve(ServedModel.of(predictor), listener, options, when_ready=tell)
         else:  # and this process does not import what only workers need
             from budgetprune.service.supervisor import supervise
 
-            supervise(predictor, listener, options, when_ready=tell)
+            supervise(ServedModel.of(predictor), listener, options, when_ready=tell)

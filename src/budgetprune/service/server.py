@@ -24,6 +24,7 @@ from budgetprune.service.job import FORCE
 from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.options import ServerOptions
 from budgetprune.service.rates import RateMemory
+from budgetprune.service.served import ServedModel
 from budgetprune.service.signals import SIGNALS, leave
 from budgetprune.utils.limits import connection_limit
 
@@ -36,7 +37,7 @@ _log = logging.getLogger("uvicorn.error")
 
 
 def serve(
-    predictor: BudgetPredictor,
+    model: ServedModel,
     listener: socket.socket,
     options: ServerOptions,
     *,
@@ -45,11 +46,11 @@ def serve(
     control: socket.socket | None = None,
     rates: RateMemory | None = None,
 ) -> None:
-    """Serve a predictor in this process until SIGINT or SIGTERM.
+    """Serve a model in this process until SIGINT or SIGTERM.
 
     Parameters
     ----------
-    predictor : BudgetPredictor
+    model : ServedModel
     listener : socket
         Bound socket; it is closed in the end.
     options : ServerOptions
@@ -63,10 +64,10 @@ def serve(
         Where several workers count the requests of each client.
     """
     limits, hosts = options.limits, Hosts(options.host, options.allowed_hosts)
-    description = ModelDescription(predictor)
+    description = ModelDescription(model.predictor)
     row = row or OwnRow(Counts(1, Columns(description).n_columns))
-    app, decisions = build_application(predictor, limits, hosts, row, access=options.access, rates=rates)
-    _warm_up(predictor)
+    app, decisions = build_application(model, limits, hosts, row, access=options.access, rates=rates)
+    _warm_up(model.predictor)
     config = uvicorn.Config(
         app,
         log_level=options.log_level,

@@ -18,13 +18,14 @@ from time import monotonic
 from types import FrameType
 
 from budgetprune.errors import BudgetPruneError, InvalidInputError
-from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.columns import Columns
 from budgetprune.service.counts import CONNECTIONS, REPLACED, SERVING, STREAMS, Counts
-from budgetprune.service.job import FAILED, FORCE, READY, STOP, Job, nameless_file
+from budgetprune.service.job import FAILED, FORCE, READY, STOP, Job
 from budgetprune.service.model_description import ModelDescription
 from budgetprune.service.options import ServerOptions
+from budgetprune.service.processes import environment, nameless_file
 from budgetprune.service.rates import BYTES, RateMemory
+from budgetprune.service.served import ServedModel
 from budgetprune.service.signals import SIGNALS, leave
 
 # Seconds before a worker that died soon is replaced: the first delay, doubled each time, and the longest.
@@ -44,19 +45,19 @@ class WorkerError(BudgetPruneError, RuntimeError):
 
 
 def supervise(
-    predictor: BudgetPredictor,
+    model: ServedModel,
     listener: socket.socket,
     options: ServerOptions,
     *,
     when_ready: Callable[[], None],
 ) -> None:
-    """Serve a predictor with several processes until SIGINT or SIGTERM.
+    """Serve a model with several processes until SIGINT or SIGTERM.
 
     Workers are new processes, not forks: a fork would copy locks that threads of libraries hold.
 
     Parameters
     ----------
-    predictor : BudgetPredictor
+    model : ServedModel
     listener : socket
         Bound socket, which the workers share; it is closed in the end.
     options : ServerOptions
@@ -69,17 +70,20 @@ def supervise(
         If workers cannot start.
     """
     _log_to_standard_error(options.log_level)
-    n_columns = Columns(ModelDescription(predictor)).n_columns
+    n_columns = Columns(ModelDescription(model.predictor)).n_columns
     with ExitStack() as stack:
         memory = nameless_file(bytes(Counts.size_of(options.workers, n_columns)))
         stack.callback(os.close, memory)
         table = nameless_file(bytes(BYTES if options.access.rate else 0))
         stack.callback(os.close, table)
         rates = RateMemory(table)
-        job = nameless_file(_pickled(Job(predictor, options, listener.fileno(), memory, n_columns, rates)))
+        job = nameless_file(_pickled(Job(model, options, listener.fileno(), memory, n_columns, rates)))
         stack.callback(os.close, job)
         counts = Counts(options.workers, n_columns, memory)
-        Supervisor(job, (listener.fileno(), memory, table, job), counts, options, listener).run(when_ready)
+        descriptors = [listener.fileno(), memory, table, job]
+        if model.offered is not None:
+            descriptors.append(model.offered.descriptor)
+        Supervisor(job, tuple(descriptors), counts, options, listener).run(when_ready)
     leave()
 
 
@@ -183,7 +187,7 @@ class Supervisor:
                     [sys.executable, "-P", "-m", "budgetprune.service.worker", *words],
                     stdin=subprocess.DEVNULL,
                     pass_fds=(theirs.fileno(), *self._descriptors),
-                    env=_environment(),
+                    env=environment(),
                     process_group=0,  # Ctrl-C is for the supervisor
                 )
             except OSError as error:
@@ -315,12 +319,6 @@ def _pickled(job: Job) -> bytes:
         return pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InvalidInputError(f"the predictor cannot be sent to workers: {error}.") from None
-
-
-def _environment() -> dict[str, str]:
-    """Environment in which a worker imports what this process would import."""
-    folders = [folder or os.getcwd() for folder in sys.path]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
 
 
 @contextmanager

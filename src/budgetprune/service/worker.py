@@ -30,7 +30,7 @@ def main(control: socket.socket, job: int, index: int) -> None:
         task = read_job(job)
         counts = Counts(task.options.workers, task.n_columns, task.counts)
         serve(
-            task.predictor,
+            task.model,
             socket.socket(fileno=task.listener),
             task.options.of_worker(index),
             row=OwnRow(counts, index),
