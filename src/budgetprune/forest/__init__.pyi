@@ -80,5 +80,8 @@ from .topology_kernels import (
     mean_of_leaves as mean_of_leaves,
 )
 from .topology_kernels import (
+    preorder as preorder,
+)
+from .topology_kernels import (
     sum_of_leaves as sum_of_leaves,
 )

@@ -8,6 +8,16 @@ cdef enum:
     BY_RANGE
     BY_WAITING
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define budgetprune_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define budgetprune_prefetch(address) ((void)(address))
+    #endif
+    """
+    void prefetch "budgetprune_prefetch" (const void *address) nogil
+
 cdef enum:
     LARGE = 2147483647  # beyond all bounds of a single tree
 

@@ -53,15 +53,16 @@ def choose(needs: Needs, price: Doubles, cost_limit: cython.double, state: State
         return choose_together(needs, price, cost_limit, state)
     k: Size
     best: Size = -1
-    best_gain: cython.double = 0.0
-    best_price: cython.double = 0.0
+    best_gain: cython.double = -1.0  # worse than all
+    best_price: cython.double = 1.0
     too_expensive: cython.bint = False
     for k in range(state.n_features):
         s: Size = needs.needs[k]
         gain: cython.double = state.need[k]
-        is_first: cython.bint = best < 0
         # Rarely true, so that the processor predicts the branch. Hence the order of the conditions.
-        if (is_first | is_better(gain, price[s], best_gain, best_price)) & (state.n_waiting[k] > 0):
+        if (gain * best_price >= best_gain * price[s]) & (state.n_waiting[k] > 0):
+            if not is_better(gain, price[s], best_gain, best_price):
+                continue
             if not state.is_available[s] or state.acquired[s]:
                 continue
             if price[s] > cost_limit:

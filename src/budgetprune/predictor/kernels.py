@@ -219,20 +219,20 @@ def certain_label(rule: StoppingRule, scale: cython.double, state: State) -> Siz
     """Return the index of the label that is certain, else -1; 0 for a target within the tolerance."""
     k: Size
     if rule.kind == CUT:
-        if state.total[0, 0] > rule.high * scale:
+        if state.least[0] > rule.high * scale:
             return 1
-        return 0 if state.total[1, 0] < rule.low * scale else NO_LABEL
+        return 0 if state.most[0] < rule.low * scale else NO_LABEL
     if rule.kind == LEAD:
         leader: Size = 0
-        for k in range(1, state.total.shape[1]):
-            if state.total[0, k] > state.total[0, leader]:
+        for k in range(1, state.least.shape[0]):
+            if state.least[k] > state.least[leader]:
                 leader = k
-        for k in range(state.total.shape[1]):
-            if k != leader and not state.total[0, leader] - state.total[1, k] > rule.guard * scale:
+        for k in range(state.least.shape[0]):
+            if k != leader and not state.least[leader] - state.most[k] > rule.guard * scale:
                 return NO_LABEL
         return leader
-    least: cython.double = state.total[0, 0] / (scale * rule.divisor)
-    most: cython.double = state.total[1, 0] / (scale * rule.divisor)
+    least: cython.double = state.least[0] / (scale * rule.divisor)
+    most: cython.double = state.most[0] / (scale * rule.divisor)
     if rule.is_exponential:
         least = exp(least)
         most = exp(most)
@@ -247,8 +247,8 @@ def fill_bounds(trees: BoundedTrees, state: State, bounds: OutDoubles2) -> cytho
     """Fill in the bounds of sums over trees, by direction, without padding."""
     k: Size
     for k in range(bounds.shape[1]):
-        bounds[0, k] = state.total[0, k] / trees.scale
-        bounds[1, k] = state.total[1, k] / trees.scale
+        bounds[0, k] = state.least[k] / trees.scale
+        bounds[1, k] = state.most[k] / trees.scale
 
 
 # --- One example, and many ----------------------------------------------------------------------------------
@@ -351,8 +351,8 @@ def sum_scores(decider: Decider, state: State) -> cython.void:
         else:
             state.scores[decider.tree_output[t]] += decider.value[h, 0]
     if decider.rule.kind == NARROW and waits(state):
-        least: cython.double = state.total[0, 0] / decider.trees.scale
-        most: cython.double = state.total[1, 0] / decider.trees.scale
+        least: cython.double = state.least[0] / decider.trees.scale
+        most: cython.double = state.most[0] / decider.trees.scale
         state.scores[0] = min(max(state.scores[0], least), most)
 
 
@@ -367,8 +367,8 @@ def possible_label(decider: Decider, state: State) -> Size:
     best: Size = 0
     best_score: cython.double = 0.0
     for k in range(decider.base.shape[0]):
-        least: cython.double = state.total[0, k] / decider.trees.scale
-        most: cython.double = state.total[1, k] / decider.trees.scale
+        least: cython.double = state.least[k] / decider.trees.scale
+        most: cython.double = state.most[k] / decider.trees.scale
         score: cython.double = min(max(state.scores[k], least), most)
         if k == 0 or score > best_score:
             best = k

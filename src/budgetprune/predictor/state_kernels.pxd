@@ -27,18 +27,22 @@ cdef class BoundedTrees(Trees):
     cdef readonly double scale
 
 cdef class State:
-    cdef readonly Size n_features
-    cdef OutFlags known, acquired, is_available
+    cdef readonly Size n_features, n_places
     cdef OutDoubles row
     cdef OutFloats single
+    # What `copy_state` copies.
+    cdef OutFlags block
+    cdef OutFlags known, acquired, is_available
     cdef OutLongs node
-    cdef OutInts bounds
+    cdef OutInts low, high
+    cdef OutWords side_bounds
+    cdef OutLongs span
     cdef OutLongs n_window
-    cdef readonly Size n_places
     cdef OutInts window_feature
-    cdef OutLongs window_need
+    cdef OutLongs window_node, window_need
+    cdef OutDoubles window_share
     cdef OutMarks marks
-    cdef OutLongs2 total
+    cdef OutLongs least, most
     cdef OutLongs n_waiting, need
     # Result of `run`.
     cdef Size label, why, source, n_acquired
@@ -49,7 +53,8 @@ cdef class State:
     # Scratch memory.
     cdef OutLongs due, queue
     cdef Size n_queued
-    cdef OutDoubles queue_share, share
+    cdef OutDoubles queue_share
+    cdef OutInts fresh_low, fresh_high
     cdef OutLongs gain
     cdef OutInts bundle
 

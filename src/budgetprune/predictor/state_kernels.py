@@ -12,7 +12,9 @@ import cython
 import numpy as np
 from numpy.typing import NDArray
 
-if not cython.compiled:
+if cython.compiled:
+    from cython.cimports.libc.string import memcpy
+else:
     from budgetprune.forest.kernels import Trees
     from budgetprune.utils.kernel_types import Doubles, Size
 
@@ -116,30 +118,21 @@ class State:
         n_features: Size = trees.n_features
         n_places: Size = (2 << rule.look_ahead) - 1
         self.n_features = n_features
-        # By feature. Leaves are like splits on one more feature, which is never known. So steps need no
-        # branches for leaves, which the processor would often mispredict.
-        known = np.zeros(n_features + 1, dtype=np.bool_)
-        self.known, self.known_array = known, known[:n_features]
-        self.n_waiting = np.zeros(n_features + 1, dtype=np.int64)  # trees that wait for it
-        self.need = np.zeros(n_features + 1, dtype=np.int64)
+        self.n_places = n_places
         self.row = np.zeros(n_features)  # values; only known ones are read
         self.single = np.zeros(n_features, dtype=np.float32)  # values in single precision
-        # By source.
-        self.acquired = np.zeros(n_sources, dtype=np.bool_)
-        self.is_available = np.ones(n_sources, dtype=np.bool_)
-        # By tree: the current node, a leaf or the first split on an unknown feature.
-        self.node = np.zeros(n_trees, dtype=np.int64)
-        # By tree: bounds of its possible values, all lower ones before all upper ones.
-        self.bounds = np.zeros(n_trees * 2 * trees.n_columns, dtype=np.int32)
-        # By tree: the window of splits on unknown features, at the current node or after it; none if that one
-        # is a leaf. Leaves after it are in the window, too. There is room for `n_places` per tree.
-        self.n_window = np.zeros(n_trees, dtype=np.int64)
-        self.n_places = n_places
-        self.window_feature = np.zeros(n_trees * n_places, dtype=np.int32)
-        self.window_need = np.zeros(n_trees * n_places, dtype=np.int64)
-        self.marks = np.zeros(n_trees, dtype=np.uint64)  # of these features: bit `k % 64` for feature k
-        # Sums over trees: bounds of all directions, less the slack.
-        self.total = np.zeros((2, trees.base.shape[1]), dtype=np.int64)
+        block = np.zeros((), dtype=_block_type(trees, n_sources, n_places))
+        self.block = block.reshape(1).view(np.uint8)
+        self.known, self.known_array = block["known"], block["known"][:n_features]
+        self.n_waiting, self.need = block["n_waiting"], block["need"]
+        self.acquired, self.is_available = block["acquired"], block["is_available"]
+        self.node, self.span = block["node"], block["span"]
+        self.low, self.high, self.side_bounds = block["low"], block["high"], block["side_bounds"]
+        self.n_window, self.marks = block["n_window"], block["marks"]
+        self.window_node, self.window_share = block["window_node"], block["window_share"]
+        self.window_feature, self.window_need = block["window_feature"], block["window_need"]
+        self.least, self.most = block["least"], block["most"]
+        block["is_available"] = True
         self.label = -1
         self.why = 0
         self.source = -1
@@ -152,10 +145,48 @@ class State:
         self.n_queued = 0
         self.queue = np.empty(n_places, dtype=np.int64)
         self.queue_share = np.empty(n_places)
-        self.share = np.empty(n_places)  # probability to reach each split of the window
+        # New bounds of a tree.
+        self.fresh_low = np.empty(trees.n_columns, dtype=np.int32)
+        self.fresh_high = np.empty(trees.n_columns, dtype=np.int32)
         self.due = np.empty(n_trees, dtype=np.int64)
         self.gain = np.empty(n_sources, dtype=np.int64)  # by source
         self.bundle = np.empty(n_features, dtype=np.int32)  # features that lack several sources
+
+
+def _block_type(trees: BoundedTrees, n_sources: int, n_places: int) -> np.dtype[np.void]:
+    """Type of everything that `copy_state` copies, in one piece of memory."""
+    n_trees, n_features = trees.n_trees, trees.n_features
+    by_tree, by_side, by_place = (n_trees,), (2 * n_trees,), (n_places * n_trees,)
+    # Leaves are like splits on one more feature, which is never known. So steps need no branches for leaves,
+    # which the processor would often mispredict.
+    by_feature = (n_features + 1,)
+    fields = [
+        ("n_waiting", np.int64, by_feature),  # trees that wait for it
+        ("need", np.int64, by_feature),
+        # The current node, a leaf or the first split on an unknown feature.
+        ("node", np.int64, by_tree),
+        # The difference of the bounds of its possible values, without slack, added up over directions.
+        ("span", np.int64, by_tree),
+        # The window of splits on unknown features, at the current node or after it; none if that one is a
+        # leaf. Leaves after it are in the window, too. There is room for `n_places` per tree.
+        ("n_window", np.int64, by_tree),
+        ("window_node", np.int64, by_place),
+        ("window_need", np.int64, by_place),
+        ("window_share", np.float64, by_place),  # probability to reach it
+        ("marks", np.uint64, by_tree),  # of the features in the window: bit `k % 64` for feature k
+        # Sums over trees: bounds of all directions, less the slack.
+        ("least", np.int64, (trees.base.shape[1],)),
+        ("most", np.int64, (trees.base.shape[1],)),
+        ("window_feature", np.int32, by_place),
+        # Bounds of its possible values, less the slack.
+        ("low", np.int32, (n_trees * trees.n_columns,)),
+        ("high", np.int32, (n_trees * trees.n_columns,)),
+        ("side_bounds", np.uint32, by_side),  # if the look-ahead is 1, the number of the bounds at each side
+        ("known", np.bool_, by_feature),
+        ("acquired", np.bool_, (n_sources,)),
+        ("is_available", np.bool_, (n_sources,)),
+    ]
+    return np.dtype(fields, align=True)
 
 
 @cython.cfunc
@@ -163,28 +194,10 @@ class State:
 @cython.exceptval(check=False)
 def copy_state(origin: State, to: State) -> cython.void:
     """Copy a state into another one, without the row and without scratch memory."""
-    j: Size
-    k: Size
-    t: Size
-    for k in range(origin.n_features + 1):
-        to.known[k] = origin.known[k]
-        to.n_waiting[k] = origin.n_waiting[k]
-        to.need[k] = origin.need[k]
-    for k in range(origin.acquired.shape[0]):
-        to.acquired[k] = origin.acquired[k]
-        to.is_available[k] = origin.is_available[k]
-    for t in range(origin.node.shape[0]):
-        to.node[t] = origin.node[t]
-        to.n_window[t] = origin.n_window[t]
-        to.marks[t] = origin.marks[t]
-    for j in range(origin.window_need.shape[0]):
-        to.window_feature[j] = origin.window_feature[j]
-        to.window_need[j] = origin.window_need[j]
-    for k in range(origin.bounds.shape[0]):
-        to.bounds[k] = origin.bounds[k]
-    for k in range(origin.total.shape[1]):
-        to.total[0, k] = origin.total[0, k]
-        to.total[1, k] = origin.total[1, k]
+    if cython.compiled:
+        memcpy(cython.address(to.block[0]), cython.address(origin.block[0]), origin.block.shape[0])
+    else:
+        to.block[:] = origin.block
 
 
 @cython.cfunc
