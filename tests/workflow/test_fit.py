@@ -12,7 +12,16 @@ import pyarrow as pa
 import pytest
 
 import budgetprune.workflow.fit
-from budgetprune import BudgetModel, FeatureCosts, FitOptions, InvalidInputError, PruneOptions, cli, fit_table
+from budgetprune import (
+    BudgetModel,
+    BudgetPruneClassifier,
+    FeatureCosts,
+    FitOptions,
+    InvalidInputError,
+    PruneOptions,
+    cli,
+    fit_table,
+)
 from budgetprune.workflow import ErrorCosts
 
 NAMES = ["age", "town", "lab"]
@@ -254,3 +263,37 @@ def test_small_budgets_if_the_most_informative_column_is_expensive(decided):
         assert chosen <= model.about.budget * 1.000001
         assert compared.whole.n_features == 4  # the comparison is with the forest on all columns
     assert found[-1].about.compared.chosen.score > (table["ill"] == 0).mean() + 0.02
+
+
+def rare_illness(seed: int) -> tuple[pd.DataFrame, dict[str, float]]:
+    """Only expensive columns tell who is ill, so small budgets buy nothing useful."""
+    X = np.random.default_rng(seed).normal(size=(500, 4)).round(1)
+    risk = 2 * X[:, 0] + X[:, 1] + 0.3 * X[:, 2]
+    table = pd.DataFrame(X, columns=["scan", "test", "age", "noise"]).assign(ill=(risk > 3).astype(int))
+    return table, {"scan": 20.0, "test": 10.0, "age": 1.0, "noise": 1.0}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_budget_that_is_too_small_names_one_that_is_not(seed):
+    """The trees on all columns cost more, but for the price of the test there is a useful forest."""
+    table, costs = rare_illness(seed)
+    settings = {"model": "random-forest", "options": FitOptions(n_trees=8, counting="decided")}
+    with pytest.raises(InvalidInputError, match=r"budget of 3 buys nothing useful. A budget of 10 does"):
+        fit_table(table, "ill", costs, budget=3, **settings)
+    found = fit_table(table, "ill", costs, budget=10, **settings)
+    assert found.predictor.forest.n_splits > 0
+    assert 3 < found.about.compared.chosen.decided_cost <= 10
+
+
+def test_unknown_costs_are_never_named(monkeypatch):
+    monkeypatch.setattr(BudgetPruneClassifier, "_useful_costs", lambda self: [np.nan, np.inf, 0.5])
+    table, costs = rare_illness(0)
+    with pytest.raises(InvalidInputError, match=r"A budget of 10 does"):
+        fit_table(
+            table,
+            "ill",
+            costs,
+            budget=3,
+            model="random-forest",
+            options=FitOptions(n_trees=8, counting="decided"),
+        )

@@ -188,6 +188,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.path_, self.tradeoff_, self.choices_ = selected.path, selected.tradeoff, selected.choices
         self.refit_, self.slack_ = selected.choices.refit, selected.choices.slack
         self._sample, self._counting = selected.refit_sample, selected.counting
+        self._tried_costs = selected.useful_costs
         self._store(selected.final)
         return self
 
@@ -235,10 +236,11 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             other._store(builder.build(budget=budget, lam=None))
         return other
 
-    def _useful_cost(self) -> float:
-        """Cost of the cheapest point of the path that acquires something which is not free."""
+    def _useful_costs(self) -> list[float]:
+        """Costs of the cheapest points that acquire something which is not free, by several paths."""
         refit = self.choices_.refit_spec
-        return FinalModelBuilder(self.path_, self.tradeoff_, refit, self._sample, self._counting).useful_cost
+        builder = FinalModelBuilder(self.path_, self.tradeoff_, refit, self._sample, self._counting)
+        return [*self._tried_costs, builder.useful_cost]
 
     def _store(self, final: FinalModel) -> None:
         self.lambda_, self.cost_ = final.pruning.lam, final.cost

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from budgetprune.errors import BudgetWarning
@@ -36,7 +37,8 @@ SHARES = (0.2, 0.4, 0.7)
 class SelectedPruning:
     """Result of selection: path, trade-off, choices, the final model, and what another budget needs.
 
-    `refit_sample` holds the rows of the refit; `counting` is None if full costs count.
+    `refit_sample` holds the rows of the refit; `counting` is None if full costs count. `useful_costs` are
+    those of the cheapest useful points of the paths that were tried, in no order.
     """
 
     path: PruningPath
@@ -45,6 +47,7 @@ class SelectedPruning:
     final: FinalModel
     refit_sample: Sample
     counting: DecidedCounting | None
+    useful_costs: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +61,20 @@ class _MeasureChoice:
 
     def suits(self, budget: float) -> bool:
         """Whether the path has a point within a budget that buys something and does not lower the score."""
+        k = first_within(self.tradeoff.cost, check_budget(budget))
+        return bool(self._is_useful[k])
+
+    @property
+    def useful_cost(self) -> float:
+        """Cost of the cheapest point that buys something and does not lower the score, NaN if none does."""
+        useful = self.tradeoff.cost[self._is_useful]
+        return float(useful.min()) if useful.size else np.nan
+
+    @property
+    def _is_useful(self) -> NDArray[np.bool_]:
         curve = self.tradeoff
-        k = first_within(curve.cost, check_budget(budget))
-        return bool(curve.cost[k] > curve.cost[-1] and not curve.score[k] < curve.score[-1])
+        found: NDArray[np.bool_] = (curve.cost > curve.cost[-1]) & ~(curve.score < curve.score[-1])
+        return found
 
 
 def select_pruning(context: FitContext, random: np.random.RandomState) -> SelectedPruning:
@@ -93,10 +107,12 @@ def select_pruning(context: FitContext, random: np.random.RandomState) -> Select
             )
 
         chosen = choose_for(ranked[0])
+        tried = [chosen]
         if options.budget is not None and len(candidates.measures) > 1 and not chosen.suits(options.budget):
             # The path of another measure may have a useful point within the budget.
             for measure in dict.fromkeys([*ranked[1:], *candidates.fallback_measures]):
                 other = choose_for(measure)
+                tried.append(other)
                 if other.suits(options.budget):
                     chosen = other
                     break
@@ -104,7 +120,8 @@ def select_pruning(context: FitContext, random: np.random.RandomState) -> Select
     choices = Choices.of(chosen.measure, refit, trials)
     builder = FinalModelBuilder(path, tradeoff, refit, context.refit_sample, counting)
     final = builder.build(budget=options.budget, lam=options.lam)
-    return SelectedPruning(path, tradeoff, choices, final, context.refit_sample, counting)
+    useful_costs = tuple(each.useful_cost for each in tried)
+    return SelectedPruning(path, tradeoff, choices, final, context.refit_sample, counting, useful_costs)
 
 
 def _decided_counting(context: FitContext, random: np.random.RandomState) -> DecidedCounting | None:

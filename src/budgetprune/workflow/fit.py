@@ -16,7 +16,7 @@ from budgetprune.workflow.column_costs import with_keys
 from budgetprune.workflow.error_costs import resolve_error_costs
 from budgetprune.workflow.observer import Observer, SilentObserver
 from budgetprune.workflow.options import FitOptions, ModelKind, check_arguments, check_fit_options
-from budgetprune.workflow.pruned import Schema, TrainedEnsemble, best_pruned, build_model
+from budgetprune.workflow.pruned import OtherBudgets, Schema, TrainedEnsemble, best_pruned, build_model
 from budgetprune.workflow.staged import StagedTraining, fit_staged
 from budgetprune.workflow.tables import split_table
 from budgetprune.workflow.training_data import HeldOutData, TrainingData, read_test_data, read_training_data
@@ -97,7 +97,12 @@ def fit_table(
     trained = _train_ensembles(model, data, held_out, budget, options, observer)
     rows = f"{len(trained[0].validation):,} validation rows"
     with observer.stage(f"pruning, with {rows}", bars=True):
-        pruned, ensemble = best_pruned(trained, budget, options, verbose=observer.has_bars)
+        names = data.columns.names
+        others = OtherBudgets(
+            lambda larger: _train_ensembles(model, data, held_out, larger, options, SilentObserver()),
+            tuple(data.costs.resolve(len(names), names).price_alone.tolist()),
+        )
+        pruned, ensemble = best_pruned(trained, budget, options, verbose=observer.has_bars, others=others)
     if ensemble is trained[0]:
         return build_model(pruned, ensemble, observer)
     observer.note(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -25,6 +25,9 @@ from budgetprune.workflow.comparison import WELL_SPENT, figures, rounded_up, sco
 from budgetprune.workflow.metadata import new_metadata
 from budgetprune.workflow.observer import Observer
 from budgetprune.workflow.options import CommonOptions
+
+# If a budget is too small, so many larger ones are tried.
+MOST_TRIED = 8
 
 PrunedEstimator = BudgetPruneClassifier | BudgetPruneRegressor
 
@@ -86,6 +89,20 @@ class TrainedEnsemble:
     target: str
 
 
+@dataclass(frozen=True, eq=False)
+class OtherBudgets:
+    """Ensembles for larger budgets, and the prices of single columns.
+
+    Attributes
+    ----------
+    ensembles : function from a budget to the ensembles to prune for it
+    prices : a budget of one of them makes another column affordable
+    """
+
+    ensembles: Callable[[float], Sequence[TrainedEnsemble]]
+    prices: tuple[float, ...] = ()
+
+
 def prune_ensemble(
     ensemble: TrainedEnsemble, budget: float | None, options: CommonOptions, *, verbose: bool = False
 ) -> PrunedEstimator:
@@ -131,15 +148,26 @@ def best_pruned(
     options: CommonOptions,
     *,
     verbose: bool = False,
+    others: OtherBudgets | None = None,
 ) -> tuple[PrunedEstimator, TrainedEnsemble]:
     """Prune ensembles for a budget; return the result with the best cross-fitted score, and its ensemble.
 
-    Raise if the budget is too small for a useful model of any of them.
+    Raise if the budget is too small for a useful model of any of them. `others` has the ensembles for larger
+    budgets; None: the same ones.
     """
     pruned = [prune_ensemble(each, budget, options, verbose=verbose) for each in ensembles]
     useful = [k for k, each in enumerate(pruned) if not _is_useless(each)]
     if not useful:
-        _refuse(pruned)
+        others = others or OtherBudgets(lambda _: ensembles)
+        _refuse(
+            pruned,
+            others.prices,
+            lambda larger: (
+                not all(
+                    _is_useless(prune_ensemble(each, larger, options)) for each in others.ensembles(larger)
+                )
+            ),
+        )
 
     def score(k: int) -> float:
         found = _cross_fitted_score(pruned[k])
@@ -161,23 +189,42 @@ def _is_useless(estimator: PrunedEstimator) -> bool:
     return bool(estimator.lambda_ >= path.lam[useful + 1]) or is_certain
 
 
-def _refuse(pruned: Sequence[PrunedEstimator]) -> NoReturn:
-    """Raise, and name the cheapest useful cost of models that are all useless."""
-    known = [each for each in pruned if each.path_.cheapest_useful is not None]
-    needed = {each._useful_cost(): each for each in known}
-    needed.pop(0.0, None)
-    if not needed:
-        raise InvalidInputError(
-            "no column helps to predict the target: on these rows, no split is worth any cost. More rows "
-            "may help."
-        )
-    least = min(needed)
-    cheapest = needed[least]
+def _refuse(
+    pruned: Sequence[PrunedEstimator], prices: Iterable[float], is_enough: Callable[[float], bool]
+) -> NoReturn:
+    """Raise, and name a larger budget that is enough.
+
+    Settings, and the columns that ensembles are trained on, depend on the budget. So what a useful point of a
+    path costs is not always enough as a budget: it is tried.
+
+    Parameters
+    ----------
+    pruned : results that are all useless
+    prices : of single columns
+    is_enough : tries a budget
+    """
+    budget, counting = pruned[0].budget, pruned[0].counting
+    paths = [each.path_ for each in pruned if each.path_.cheapest_useful is not None]
+    if budget is None or not paths:
+        raise _no_column_helps()
+    costs = [*prices, *(float(path.cost[0]) for path in paths)]
+    costs += [cost for each in pruned for cost in each._useful_costs()]
+    amounts = np.unique([float(rounded_up(cost)) for cost in costs if budget < cost < np.inf])
+    tried = amounts[np.unique(np.linspace(0, amounts.size - 1, min(amounts.size, MOST_TRIED)).astype(int))]
+    needed = next(filter(is_enough, tried.tolist()), None)
+    if needed is None:
+        raise _no_column_helps()
     raise InvalidInputError(
-        f"a budget of {cheapest.budget:g} buys nothing: the cheapest useful model costs "
-        f"{rounded_up(least)} per prediction ({cheapest.counting} cost, on average), and the most expensive "
-        f"one {rounded_up(cheapest.path_.cost[0])}; give at least the former, or prune an ensemble that was "
-        "trained without the most expensive columns."
+        f"a budget of {budget:g} buys nothing useful. A budget of {needed:g} does ({counting} cost of a "
+        "prediction, on average); give that, or prune an ensemble that was trained without the most "
+        "expensive columns."
+    )
+
+
+def _no_column_helps() -> InvalidInputError:
+    return InvalidInputError(
+        "no column helps to predict the target: on these rows, no split is worth any cost. More rows may "
+        "help."
     )
 
 
