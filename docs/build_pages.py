@@ -3,6 +3,7 @@
 - ``reference/commands.md``: the help of every command, from the command line application itself.
 - ``reference/*.md``: one page per topic of the Python interface, filled from docstrings by mkdocstrings.
 - ``contributing.md`` and ``changelog.md``: copies of the files at the root of the repository.
+- ``notebooks/*.md``: the notebooks with their stored outputs; figures become files beside them.
 - the home page gets links to the generated pages, which do not exist where the repository is browsed.
 
 Nothing is written to ``docs/``: the pages exist only in the build.
@@ -13,10 +14,15 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+# MkDocs loads this file by its path.
+sys.path.insert(0, str(Path(__file__).parent))
+from notebook_files import notebook_files, notebook_page, read_notebook
 
 ROOT = Path(__file__).parents[1]
 EMPTY_DESCRIPTION = re.compile(r'\s*–\s*<div class="doc-md-description">\s*</div>\s*</li>')
@@ -104,7 +110,7 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages (called by MkDocs)."""
     from mkdocs.structure.files import File
 
-    for uri, content in generated_pages().items():
+    for uri, content in (generated_pages() | notebook_pages()).items():
         files.append(File.generated(config, uri, content=content))
     return files
 
@@ -116,6 +122,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     words = "commands and Python (on the site)"
     if words not in markdown:
         raise ValueError(f"docs/README.md does not contain {words!r}, which is replaced by links.")
+    markdown = markdown.replace(".ipynb)", ".md)")
     return markdown.replace(words, "[commands](reference/commands.md), [Python](reference/index.md)")
 
 
@@ -133,6 +140,16 @@ def generated_pages() -> dict[str, str]:
         text = (ROOT / source).read_text(encoding="utf-8")
         pages[page] = text.replace("](docs/", "](")
     return pages
+
+
+def notebook_pages() -> dict[str, str | bytes]:
+    """Pages of the notebooks and their figures: path in the site's sources, and content."""
+    found: dict[str, str | bytes] = {}
+    for file in notebook_files():
+        page, images = notebook_page(read_notebook(file), file.stem)
+        found[f"notebooks/{file.stem}.md"] = page
+        found |= {f"notebooks/{name}": image for name, image in images.items()}
+    return found
 
 
 def _topic_page(topic: Topic) -> str:
