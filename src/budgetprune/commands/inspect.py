@@ -58,7 +58,7 @@ def inspect(arguments: InspectArguments) -> None:
             console.show(tables.compared_table(model))
     elif is_compared:
         console.show(compared_table(model))
-    n_others = model.predictor.forest.n_features - len(features)
+    n_others = len(model.predictor.feature_names) - len(features)
     title = f"Features that the model uses: {len(features)}; never needed: {n_others}"
     console.show(as_table(columns, title) if features else "The model uses no features.")
     console.result(result)
@@ -69,10 +69,15 @@ def description(model: BudgetModel) -> dict[str, Any]:
     from budgetprune.staged import StagedPredictor
 
     predictor = model.predictor
-    forest, costs = predictor.forest, predictor.costs
+    forest, costs = predictor.forest, predictor.feature_costs
     n_splits = np.bincount(forest.feature[forest.is_split], minlength=forest.n_features)
+    if predictor.preprocessing is not None:
+        # Splits on features that a raw column is needed for.
+        of_features, n_splits = n_splits, np.zeros(len(predictor.feature_names), dtype=np.int64)
+        for k, needed in enumerate(predictor.preprocessing.needs):
+            n_splits[needed] += of_features[k]
     alone, names = costs.price_alone, predictor.feature_names
-    known = forest.feature_categories
+    known = predictor.inputs().feature_categories
     features = [
         {
             "name": names[k],

@@ -83,7 +83,7 @@ def predict(arguments: PredictArguments) -> None:
         raise InvalidInputError(f"--keep {min(taken)} has the name of a column that is written; rename it.")
     with console.stage(f"reading {data}"):
         # Without --full, columns of unreachable stages are not needed.
-        forest = _all_trees(predictor) if full else predictor.forest
+        forest = predictor.inputs(_all_trees(predictor) if full else None)
         table = read_table_for(forest, data, max_columns=arguments.max_columns, sheet=arguments.sheet)
         table.check_columns(kept, "--keep")
         rows = rows_for(forest, table, target=None if about is None else about.target)
@@ -155,7 +155,7 @@ def _all_sources(predictor: BudgetPredictor, rows: pd.DataFrame) -> NDArray[np.b
     from budgetprune.staged import StagedPredictor
 
     if not isinstance(predictor, StagedPredictor):
-        return sources_used(predictor.forest, predictor.costs, rows)
+        return sources_used(predictor.forest, predictor.costs, predictor.encode(rows))
     acquired = np.zeros((len(rows), predictor.costs.n_sources), dtype=np.bool_)
     for stage in predictor.model.chain.stages:
         acquired[:, list(stage.sources)] = True
@@ -190,7 +190,7 @@ def features_used(predictor: BudgetPredictor, acquired: NDArray[np.bool_]) -> ND
 
     Many rows acquire the same sources, so names are joined once per distinct set.
     """
-    forest, costs = _all_trees(predictor), predictor.costs
+    forest, costs = predictor.inputs(_all_trees(predictor)), predictor.feature_costs
     tested = forest.used_features.tolist()
     needs = [costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]] for k in tested]
     packed, which = np.unique(np.packbits(acquired, axis=1), axis=0, return_inverse=True)

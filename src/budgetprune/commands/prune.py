@@ -11,6 +11,7 @@ import typer
 from budgetprune.commands import options
 from budgetprune.commands.checks import check_out
 from budgetprune.commands.console import Console
+from budgetprune.errors import InvalidInputError
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,15 @@ class PruneArguments:
             "Other files are loaded without the check in a process with limited time and memory.",
         ),
     ] = False
+    needs: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STEP=NEEDS",
+            show_default=False,
+            help="What outputs of a step of a pipeline need, if it cannot be traced: STEP=all (all inputs "
+            "of the step) or STEP=one-to-one (the input at the same position). May be repeated.",
+        ),
+    ] = None
     decided: options.Decided = False
     slack: options.Slack = 0.0
     tolerance: options.Tolerance = None
@@ -58,6 +68,7 @@ class PruneArguments:
 def prune(arguments: PruneArguments) -> None:
     """Prune a fitted model to the best one within a budget.
 
+    The model may be a pipeline of scikit-learn with a preprocessing: costs are then those of raw columns.
     Costs are measured on the rows of --data, which also select the model. Do not use training rows. Columns
     are matched to the training columns by name, or by position if the model has no feature names.
 
@@ -76,9 +87,23 @@ def prune(arguments: PruneArguments) -> None:
         arguments.costs,
         budget=arguments.budget,
         test=arguments.test,
-        options=PruneOptions(trust=arguments.trust, **options.common_options(arguments)),
+        options=PruneOptions(
+            trust=arguments.trust, needs=_needs(arguments.needs), **options.common_options(arguments)
+        ),
         observer=console,
     )
     with console.stage(f"writing {arguments.out}"):
         model.save(arguments.out)
     show_fitted(console, model, arguments.out)
+
+
+def _needs(values: list[str] | None) -> dict[str, str] | None:
+    """Parse STEP=NEEDS."""
+    pairs = [value.partition("=") for value in values or ()]
+    for step, equals, said in pairs:
+        if not (step and equals) or said not in ("all", "one-to-one"):
+            raise InvalidInputError(
+                f"--needs {step}{equals}{said} must be STEP=all or STEP=one-to-one; for a list of the "
+                "inputs of each output, use prune_model in Python."
+            )
+    return {step: said for step, _, said in pairs} or None

@@ -19,6 +19,7 @@ from budgetprune.errors import InvalidInputError
 if TYPE_CHECKING:
     from budgetprune.forest import Forest
     from budgetprune.model import BudgetModel
+    from budgetprune.preprocessing import InputColumns
     from budgetprune.report import OtherModel
 
 PAGE = Path("report.html")
@@ -118,8 +119,8 @@ def report(arguments: ReportArguments) -> None:
     from budgetprune.model import BudgetModel
     from budgetprune.report import (
         ReportOptions,
-        forest_of,
         headline,
+        inputs_of,
         pluralize,
         summarise,
         to_json,
@@ -131,7 +132,7 @@ def report(arguments: ReportArguments) -> None:
             import jinja2  # noqa: F401
             import plotly.offline  # noqa: F401
     model = BudgetModel.load(arguments.model)
-    forest = forest_of(model)
+    forest = inputs_of(model)
     points = "path" if model.path is not None else "curve"
     with console.stage(f"reading {data}"):
         target = _target(arguments.target, model, data)
@@ -166,7 +167,7 @@ def _other(arguments: ReportArguments, target: str) -> OtherModel | None:
     if arguments.compare is None:
         return None
     from budgetprune.model import BudgetModel
-    from budgetprune.report import OtherModel, forest_of
+    from budgetprune.report import OtherModel, inputs_of
     from budgetprune.workflow import read_table_for, rows_for
 
     model = BudgetModel.load(arguments.compare)
@@ -176,7 +177,7 @@ def _other(arguments: ReportArguments, target: str) -> OtherModel | None:
             "same target, or say which column holds it: --target COLUMN."
         )
     try:
-        forest = forest_of(model)
+        forest = inputs_of(model)
         table = read_table_for(
             forest, arguments.data, target, max_columns=arguments.max_columns, sheet=arguments.sheet
         )
@@ -186,7 +187,7 @@ def _other(arguments: ReportArguments, target: str) -> OtherModel | None:
     return OtherModel(model, rows, arguments.compare.name)
 
 
-def _error_costs(values: list[str] | None, forest: Forest) -> Any:
+def _error_costs(values: list[str] | None, forest: Forest | InputColumns) -> Any:
     """Return error costs as a report takes them: one number, or one for each label; None if not given."""
     from budgetprune.commands.error_costs import parse_error_costs
 
@@ -206,7 +207,7 @@ def _target(name: str | None, model: BudgetModel, data: Path) -> str:
     return model.about.target
 
 
-def _rows_and_labels(forest: Forest, table: Any, target: str) -> tuple[Any, Any]:
+def _rows_and_labels(forest: Forest | InputColumns, table: Any, target: str) -> tuple[Any, Any]:
     """Return rows for the forest, and labels as its classes; unknown labels stay strings."""
     from budgetprune.workflow import encode_target, rows_for
 

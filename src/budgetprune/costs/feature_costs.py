@@ -120,8 +120,8 @@ class FeatureCosts:
         return costs
 
     @classmethod
-    def from_table(cls, table: CostTable, names: Sequence[str]) -> Self:
-        """Convert a resolved table back, for features of the given names; sources keep their numbers."""
+    def from_table(cls, table: CostTable, names: Sequence[Hashable]) -> Self:
+        """Convert a resolved table back; features have the given names (or numbers), sources keep theirs."""
         sources = table.source_names
         start = table.needs_start.tolist()
         needs = {

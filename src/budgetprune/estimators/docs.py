@@ -90,7 +90,7 @@ estimator_ : estimator
     The unpruned ensemble, or the pipeline that ends with it.{classes}
 source_names_ : tuple of str
     Names of the sources: the columns of `sources_used`.
-feature_importances_ : float64 array of shape (n_features_in_,)
+feature_importances_ : float64 array of shape (n_features,)
     Share of each feature in the variance that the splits of the pruned ensemble explain.
 n_features_in_ : int
 feature_names_in_ : array of shape (n_features_in_,)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.forest import Forest
 from budgetprune.predictor.bounds import StepResult
 from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.source_index import SourceIndex
@@ -114,10 +115,13 @@ class EncodedEngine(SourceIndex):
     inner : Engine
         Engine of the encoded features, with the same sources.
     priced : PricedPreprocessing
+    forest : Forest
+        What its trees test is computed for many rows; the trees of the engine may test more.
     """
 
-    def __init__(self, inner: Any, priced: PricedPreprocessing) -> None:
+    def __init__(self, inner: Any, priced: PricedPreprocessing, forest: Forest) -> None:
         self.inner, self.preprocessing = inner, priced.preprocessing
+        self._tested = forest
         super().__init__(
             inner.forest,
             priced.raw_costs,
@@ -170,12 +174,9 @@ class EncodedEngine(SourceIndex):
 
     def simulate(self, X: Any, at_hand: NDArray[np.bool_], cost_limit: float) -> Simulation:
         """Simulate acquisition for many raw rows; see `BudgetPredictor.simulate`."""
-        found: Simulation = self.inner.simulate(self.encode(X), self._all(at_hand, True), cost_limit)
+        rows = self.preprocessing.rows_for(self._tested, X)
+        found: Simulation = self.inner.simulate(rows, self._all(at_hand, True), cost_limit)
         return found
-
-    def encode(self, X: Any) -> NDArray[np.float64]:
-        """Encode raw rows."""
-        return self.preprocessing.rows_for(self.forest, X)
 
     def answers(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Return labels or targets, from scores."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from budgetprune.predictor.engine import Engine
 from budgetprune.predictor.example import Example
 from budgetprune.predictor.rules import Order, check_decision_rule
 from budgetprune.predictor.values import as_mapping
-from budgetprune.preprocessing import Preprocessing, PricedPreprocessing
+from budgetprune.preprocessing import InputColumns, Preprocessing, PricedPreprocessing
 from budgetprune.utils.registry import Registry
 
 # Settings stored in a file with the forest and its prices.
@@ -128,7 +129,7 @@ class BudgetPredictor:
 
     def _encoded(self, engine: Any) -> Any:
         """Return the engine for raw columns, if there is a preprocessing."""
-        return engine if self._priced is None else EncodedEngine(engine, self._priced)
+        return engine if self._priced is None else EncodedEngine(engine, self._priced, self.forest)
 
     def _make_engine(self) -> Engine:
         return Engine(
@@ -173,7 +174,23 @@ class BudgetPredictor:
 
     def encode(self, X: Any) -> Any:
         """Return the features of the forest for raw rows; without a preprocessing, these are the rows."""
-        return X if self._priced is None else self._engine.encode(X)
+        return self.encode_for(self.forest, X)
+
+    def encode_for(self, forest: Forest, X: Any) -> Any:
+        """Do the same for another forest with the same features, such as the unpruned one."""
+        return X if self.preprocessing is None else self.preprocessing.rows_for(forest, X)
+
+    def inputs(self, forest: Forest | None = None) -> Forest | InputColumns:
+        """Describe the columns that rows must have: those of a forest (None: its own), or raw columns."""
+        forest = self.forest if forest is None else forest
+        return forest if self.preprocessing is None else InputColumns.of(self.preprocessing, forest)
+
+    def without_preprocessing(self) -> Self:
+        """Return the same predictor for encoded rows."""
+        other = copy.copy(self)
+        if self._priced is not None:
+            other._priced, other._engine = None, self._engine.inner
+        return other
 
     @property
     def source_names(self) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
 from .external import split_columns as split_columns
+from .inputs import InputColumns as InputColumns
 from .pipelines import join_pipeline as join_pipeline
 from .pipelines import split_pipeline as split_pipeline
 from .preprocessing import Preprocessing as Preprocessing

@@ -6,7 +6,7 @@ need no model.
 """
 
 from budgetprune.report.content import headline, to_json
-from budgetprune.report.entry import OtherModel, forest_of, summarise
+from budgetprune.report.entry import OtherModel, forest_of, inputs_of, summarise
 from budgetprune.report.measure import check_path
 from budgetprune.report.numbers import pluralize
 from budgetprune.report.options import ReportOptions
@@ -21,6 +21,7 @@ __all__ = [
     "check_path",
     "forest_of",
     "headline",
+    "inputs_of",
     "pluralize",
     "render",
     "summarise",

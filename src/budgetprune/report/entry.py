@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from budgetprune.forest import Forest
+from budgetprune.preprocessing import InputColumns
 from budgetprune.report.aggregate import summarise_pruned, summarise_rival, summarise_staged
 from budgetprune.report.measure import (
     PrunedMeasurements,
@@ -55,7 +56,7 @@ def summarise(
     ----------
     model : BudgetModel
         A model with a path, or a staged model.
-    X : rows, of any form that `Forest.prepare_rows` takes
+    X : rows, of any form that `Forest.prepare_rows` takes; raw rows for a model with a preprocessing
     y : labels or targets of the rows
         For a label unknown to the model, every answer counts as wrong.
     options : ReportOptions, optional
@@ -70,6 +71,9 @@ def summarise(
     summary : Summary, or StagedSummary for a staged model
     """
     options = _with_settings(options or ReportOptions(), settings)
+    model, X = _encoded(model, X)
+    if other is not None:
+        other = OtherModel(*_encoded(other.model, other.X), other.name)
     measured = _measure(model, X, y, options)
     rival = None
     if other is not None:
@@ -81,12 +85,26 @@ def summarise(
     return summarise_pruned(measured, options, rival)
 
 
+def _encoded(model: BudgetModel, X: Any) -> tuple[BudgetModel, Any]:
+    """Return a model for encoded features, and encoded rows."""
+    predictor = model.predictor
+    if predictor.preprocessing is None:
+        return model, X
+    encoded = predictor.encode_for(forest_of(model), X)
+    return replace(model, predictor=predictor.without_preprocessing()), encoded
+
+
 def _measure(
     model: BudgetModel, X: Any, y: Any, options: ReportOptions
 ) -> PrunedMeasurements | StagedMeasurements:
     if isinstance(model.predictor, StagedPredictor):
         return measure_staged(model.predictor, model.about, X, y, options)
     return measure_pruned(model, X, y, options)
+
+
+def inputs_of(model: BudgetModel) -> Forest | InputColumns:
+    """Describe the columns that rows of a report must have."""
+    return model.predictor.inputs(forest_of(model))
 
 
 def forest_of(model: BudgetModel) -> Forest:

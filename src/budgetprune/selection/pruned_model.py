@@ -108,7 +108,7 @@ class PrunedModel:
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the variance that the splits of the pruned ensemble explain.
+        """Share of each feature of `forest_` in the variance that the splits of the pruned ensemble explain.
 
         The definition is scikit-learn's (decrease of the Gini impurity, or of the squared error), for the
         splits that remain and with refitted leaf values; for boosted trees, the variance of their scores. The

@@ -27,19 +27,20 @@ class ModelDescription:
     """Names, prices and labels of a predictor, as JSON values."""
 
     def __init__(self, predictor: BudgetPredictor) -> None:
-        forest, engine = predictor.forest, predictor._engine
+        forest, engine, inputs = predictor.forest, predictor._engine, predictor.inputs()
         self.sources = {
             name: PricedSource(name, price, predictor.features_of(name))
             for name, price in zip(engine.source_names, engine.sources.price.tolist(), strict=True)
         }
-        used = set(forest.used_features.tolist())
-        limit = _limit(np.finfo(forest.input_dtype))
-        categories = forest.feature_categories
+        used = set(inputs.used_features.tolist())
+        # Raw values are numbers in double precision.
+        limit = _limit(np.finfo(forest.input_dtype if inputs is forest else np.float64))
+        categories = inputs.feature_categories
         self.features = {
             name: Feature(
                 name,
                 None if known is None else tuple(map(to_json_value, known)),
-                forest.missing != "forbidden",
+                inputs.missing != "forbidden",
                 k in used,
                 limit,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -88,20 +88,25 @@ class CommonOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PruneOptions(CommonOptions):
-    """Options of `prune_model`: those of `CommonOptions`, and one for model files.
+    """Options of `prune_model`: those of `CommonOptions`, and some for models.
 
     Parameters
     ----------
     trust : bool
         Load pickles, which can run any code, and other model files without a check in a separate process
         (``--trust``).
+    needs : mapping, optional
+        For steps of a pipeline that cannot be traced (``--needs``): see `Preprocessing.from_sklearn`.
     """
 
     trust: bool = False
+    needs: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         checks.yes_or_no("trust", self.trust)
+        if self.needs is not None and not isinstance(self.needs, Mapping):
+            raise InvalidInputError(f"{argument('needs')} must map names of steps to their needs.")
 
 
 @dataclass(frozen=True, kw_only=True)

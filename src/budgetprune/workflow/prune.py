@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, find_adapter, original_names
 from budgetprune.model import BudgetModel
+from budgetprune.preprocessing import PricedPreprocessing, split_pipeline
 from budgetprune.selection import LabelledRows
 from budgetprune.workflow.column_costs import column_costs, with_keys
 from budgetprune.workflow.library_files import load_library_file
 from budgetprune.workflow.observer import Observer, SilentObserver
 from budgetprune.workflow.options import PruneOptions, check_arguments
+from budgetprune.workflow.pipelines import TablePreprocessing, first_inputs, match_table
 from budgetprune.workflow.pruned import Schema, TrainedEnsemble, best_pruned, build_model
 from budgetprune.workflow.tables import (
     Table,
@@ -50,7 +53,8 @@ def prune_model(
     Parameters
     ----------
     model : fitted model or path
-        Model of scikit-learn, LightGBM or XGBoost, or a file that such a library wrote.
+        Model of scikit-learn, LightGBM or XGBoost, or a file that such a library wrote. It may be a Pipeline
+        that ends with such a model; costs are then those of raw columns.
     table : path, DataFrame of pandas or polars, Arrow table, or relation of DuckDB
         Rows to measure costs and to select the pruning. They should not be the model's training rows.
     target : str
@@ -80,10 +84,12 @@ def prune_model(
     check_arguments(target, budget, options, PruneOptions)
     if isinstance(model, str | os.PathLike):
         with observer.stage(f"loading {model}"):
-            model = load_library_file(Path(model), trust=options.trust)
+            transformer, model = split_pipeline(load_library_file(Path(model), trust=options.trust))
             forest = Forest.from_model(model)
     else:
+        transformer, model = split_pipeline(model)
         forest = Forest.from_model(model)
+    inputs = forest if transformer is None else first_inputs(transformer, forest, options.needs)
     options.check_counting(is_classifier=forest.is_classifier)
     options.check_test(test)
     if find_adapter(model).is_ranking_model(model):
@@ -94,28 +100,37 @@ def prune_model(
             "scoring=budgetprune.ranking.ndcg_scorer()).fit(X, y, qid=queries)."
         )
     with observer.stage(f"reading {table_name(table)}"):
-        opened = read_table_for(forest, table, target, max_columns=options.max_columns, sheet=options.sheet)
+        opened = read_table_for(inputs, table, target, max_columns=options.max_columns, sheet=options.sheet)
         opened.check_columns(options.drop, argument("drop"))
         name = target_name(opened, target)
-    named = _with_column_names(forest, opened, name, options.drop)
-    names = named.names
-    named = named.with_categories_of(opened.frame.reindex(columns=list(names)))
+    matched = None
+    if transformer is None:
+        named = _with_column_names(forest, opened, name, options.drop)
+        names = named.names
+        named = named.with_categories_of(opened.frame.reindex(columns=list(names)))
+    else:
+        without = (name, *options.drop)
+        matched = match_table(transformer, forest, options.needs, opened, without=without)
+        names = matched.preprocessing.raw_names
+        named = replace(forest, feature_names=matched.preprocessing.feature_names)
     prices = column_costs(costs, names, target=name, dropped=options.drop, others=tuple(opened.frame.columns))
     check_varied(opened, name)
     with observer.stage("checking its rows"):
-        validation = _labelled_rows(named, opened, name, all_known=True)
+        validation = _labelled_rows(named, opened, name, matched, all_known=True)
     held_out = None
     if test is not None:
         with observer.stage(f"reading {table_name(test, 'the test table')}"):
             others = read_table_for(
-                named,
+                named if matched is None else matched.inputs,
                 test,
                 name,
                 max_columns=options.max_columns,
                 sheet=options.test_sheet,
                 sheet_option="test_sheet",
             )
-            held_out = _labelled_rows(named, others, name, all_known=False)
+            held_out = _labelled_rows(named, others, name, matched, all_known=False)
+    keys = forest.feature_names or range(forest.n_features)
+    priced = None if matched is None else PricedPreprocessing.of(matched.preprocessing, prices)
     ensemble = TrainedEnsemble(
         model=model,
         kind=type(model).__name__,
@@ -123,9 +138,12 @@ def prune_model(
         train=None,
         validation=validation,
         test=held_out,
-        costs=with_keys(prices, names, forest.feature_names or range(forest.n_features)),
-        schema=Schema(names, named.categories),
+        costs=with_keys(prices, names, keys)
+        if priced is None
+        else FeatureCosts.from_table(priced.costs, keys),
+        schema=Schema(named.names, named.categories),
         target=name,
+        priced=priced,
     )
     with observer.stage(f"pruning {forest.n_trees} trees, with {len(validation):,} rows", bars=True):
         pruned, _ = best_pruned([ensemble], budget, options, verbose=observer.has_bars)
@@ -145,7 +163,9 @@ def _with_column_names(forest: Forest, table: Table, target: str, drop: Sequence
     return replace(forest, feature_names=original_names(forest.feature_names, columns))
 
 
-def _labelled_rows(forest: Forest, table: Table, target: str, *, all_known: bool) -> LabelledRows:
+def _labelled_rows(
+    forest: Forest, table: Table, target: str, matched: TablePreprocessing | None, *, all_known: bool
+) -> LabelledRows:
     """Return encoded rows, and targets as labels of the model.
 
     An unknown label becomes None, or raises if `all_known`.
@@ -162,4 +182,5 @@ def _labelled_rows(forest: Forest, table: Table, target: str, *, all_known: bool
         if is_unknown.any():
             answers = answers.astype(object)
             answers[is_unknown] = None
-    return LabelledRows(forest.prepare_rows(rows_for(forest, table), f"{table.file}"), answers)
+    rows = rows_for(forest, table) if matched is None else matched.encode(table)
+    return LabelledRows(forest.prepare_rows(rows, f"{table.file}"), answers)

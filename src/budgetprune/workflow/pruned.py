@@ -18,6 +18,7 @@ from budgetprune.forest import Forest
 from budgetprune.model import BudgetModel, Compared, Figures
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor
+from budgetprune.preprocessing import PricedPreprocessing
 from budgetprune.problem import sources_used
 from budgetprune.selection import LabelledRows
 from budgetprune.utils.threads import available_cores
@@ -76,6 +77,8 @@ class TrainedEnsemble:
     schema : Schema
     target : str
         Name of the target column.
+    priced : PricedPreprocessing or None
+        Preprocessing before the model; the rows are encoded.
     """
 
     model: Any
@@ -87,6 +90,7 @@ class TrainedEnsemble:
     costs: FeatureCosts
     schema: Schema
     target: str
+    priced: PricedPreprocessing | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +244,13 @@ def build_model(
     with observer.stage("comparing with the full forest"):
         compared = _compare(estimator, ensemble.validation, ensemble.test, whole or estimator.path_.forest)
     chosen, schema = estimator.predictor(), ensemble.schema
+    priced = ensemble.priced
     predictor = BudgetPredictor(
-        schema.apply(chosen.forest), chosen.costs, slack=chosen.slack, tolerance=chosen.tolerance
+        schema.apply(chosen.forest),
+        chosen.costs if priced is None else priced.raw_costs,
+        slack=chosen.slack,
+        tolerance=chosen.tolerance,
+        preprocessing=None if priced is None else priced.preprocessing,
     )
     about = new_metadata(
         target=ensemble.target,

@@ -47,9 +47,9 @@ class StagedPredictor(BudgetPredictor):
         self.max_cost = check_max_cost(max_cost)
         self.slack, self.threshold, self.tolerance = 0.0, None, None
         self._priced = preprocessing
-        self._engine = self._encoded(self._make_engine())
         # At this budget, features that only unreachable stages test are not needed.
         self.forest = model.trees(model.n_reachable)
+        self._engine = self._encoded(self._make_engine())
 
     def _make_engine(self) -> StagedEngine:  # type: ignore[override]
         return StagedEngine(self.model)
@@ -59,8 +59,9 @@ class StagedPredictor(BudgetPredictor):
         return {name: part for name, part in super().__getstate__().items() if name != "forest"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        model = state["model"]
+        self.forest = model.trees(model.n_reachable)
         super().__setstate__(state)
-        self.forest = self._engine.forest
 
     def __repr__(self) -> str:
         chain, curve = self.model.chain, self.model.trade_off
@@ -86,7 +87,10 @@ class StagedPredictor(BudgetPredictor):
         return self._at_last_stage(X)
 
     def _at_last_stage(self, X: Any) -> NDArray[np.float64]:
-        model, rows = self.model, self.forest.prepare_rows(self.encode(X))
+        model = self.model
+        # All stages are evaluated, those included that no row reaches at this budget.
+        forest = self.forest if self.preprocessing is None else model.trees()
+        rows = forest.prepare_rows(self.encode_for(forest, X))
         never_stop = np.full(len(model.chain), -np.inf)
         return model.chain.follow(rows, never_stop, model.objective)[1]
 

@@ -12,6 +12,7 @@ import numpy as np
 from budgetprune.costs import join_first
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.preprocessing import InputColumns
 from budgetprune.workflow.tables.columns import Columns, as_booleans, as_numbers, finite_numbers
 from budgetprune.workflow.tables.limits import MOST_COLUMNS
 from budgetprune.workflow.tables.reading import Table, open_table
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def read_table_for(
-    forest: Forest,
+    forest: Forest | InputColumns,
     table: Any,
     target: str | None = None,
     *,
@@ -29,7 +30,8 @@ def read_table_for(
     sheet: str | None = None,
     sheet_option: str = "sheet",
 ) -> Table:
-    """Read rows for a forest, as `open_table` does; categories and classes stay as written."""
+    """Read rows for a forest, or raw columns, as `open_table` does; categories and classes stay as "
+    "written."""
     names, known = forest.names, forest.feature_categories
     as_text = [name for name, labels in zip(names, known, strict=True) if labels is not None]
     if target is not None and forest.classes is not None and forest.classes.dtype.kind == "U":
@@ -37,14 +39,14 @@ def read_table_for(
     return open_table(table, as_text=as_text, max_columns=max_columns, sheet=sheet, sheet_option=sheet_option)
 
 
-def rows_for(forest: Forest, table: Table, *, target: str | None = None) -> pd.DataFrame:
+def rows_for(forest: Forest | InputColumns, table: Table, *, target: str | None = None) -> pd.DataFrame:
     """Return the features of a forest, in its order; other columns are ignored.
 
     A column that no split tests may be absent. Absent features of an svmlight file are zero.
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest, or the InputColumns of a model with a preprocessing
     table : Table
     target : column that is not a feature; a forest without feature names takes all others by position
     """
@@ -61,7 +63,8 @@ def rows_for(forest: Forest, table: Table, *, target: str | None = None) -> pd.D
     filler = 0.0 if forest.missing == "forbidden" else np.nan
     known = forest.feature_categories
     needed = {names[k] for k in tested}
-    return _select(table, names, known, needed, filler, other=forest.other_category)
+    counts_as = getattr(forest, "unknown_counts_as", "as missing")
+    return _select(table, names, known, needed, filler, forest.other_category, counts_as)
 
 
 def rows_like(columns: Columns, table: Table) -> pd.DataFrame:
@@ -80,10 +83,12 @@ def _select(
     needed: Collection[str],
     filler: float,
     other: str | None = None,
+    counts_as: str = "as missing",
 ) -> pd.DataFrame:
     """Return the columns `names` as numbers or categories; columns that are not `needed` may be absent.
 
-    `other` stands for unknown categories where it is one of them; see `Forest`.
+    `other` stands for unknown categories where it is one of them; see `Forest`. Without it, they count as
+    `counts_as` says.
     """
     import pandas as pd
 
@@ -106,7 +111,9 @@ def _select(
                 frame[name], [label for label in labels if label != other]
             )
             is_unknown = frame[name].notna() & ~converted.isin(list(labels))
-            _warn_about_unknown(table, name, is_unknown, f"as {other!r}" if other in labels else "as missing")
+            if labels:  # else any text is known
+                meaning = f"as {other!r}" if other in labels else counts_as
+                _warn_about_unknown(table, name, is_unknown, meaning)
     return pd.DataFrame(selected, index=frame.index)
 
 

@@ -7,8 +7,13 @@ from typing import Any
 PACKAGE = "skops"
 
 # Types that hold the nodes of scikit-learn's trees. Loading them runs no code of the file, and the importer
-# checks that the nodes form trees.
-TRUSTED = ("sklearn.tree._tree.Tree", "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor")
+# checks that the nodes form trees. Imputers and encoders of pipelines have a data type, which is read from an
+# empty array.
+TRUSTED = (
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "numpy.dtype",
+)
 
 
 class UntrustedTypesError(Exception):
