@@ -1,6 +1,6 @@
 """Types of the kernels' arguments: C names here, aliases for type checkers in `kernel_types.py`."""
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef Py_ssize_t Size
 
@@ -16,6 +16,7 @@ ctypedef fused OutRows:
 
 # Contiguous arrays that are only read, by type of their entries. Boolean arrays are bytes.
 ctypedef const uint8_t[::1] Flags
+ctypedef const uint8_t[::1] Bytes
 ctypedef const int16_t[::1] Shorts
 ctypedef const int32_t[::1] Ints
 ctypedef const int64_t[::1] Longs

@@ -16,6 +16,7 @@ int16_t: TypeAlias = int
 int32_t: TypeAlias = int
 int64_t: TypeAlias = int
 uint8_t: TypeAlias = int
+uint16_t: TypeAlias = int
 uint32_t: TypeAlias = int
 uint64_t: TypeAlias = int
 
@@ -25,8 +26,12 @@ Rows: TypeAlias = Any
 # The same, written to.
 OutRows: TypeAlias = Any
 
+# Numbers of rows, in 16 or 32 bits.
+RowNumbers: TypeAlias = Any
+
 # Contiguous arrays that are only read, by type of their entries.
 Flags: TypeAlias = NDArray[np.bool_]
+Bytes: TypeAlias = NDArray[np.uint8]
 Shorts: TypeAlias = NDArray[np.int16]
 Ints: TypeAlias = NDArray[np.int32]
 Longs: TypeAlias = NDArray[np.int64]

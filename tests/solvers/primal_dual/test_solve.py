@@ -1,4 +1,4 @@
-"""The primal-dual solver against enumeration and linear program; its kernels against slow, obvious twins."""
+"""The primal-dual solver against enumeration and linear program."""
 
 from dataclasses import replace
 
@@ -15,11 +15,12 @@ from budgetprune.forest import Forest
 from budgetprune.problem import PruningProblem
 from budgetprune.solvers import lp as _lp
 from budgetprune.solvers import primal_dual as _primal_dual
-from budgetprune.solvers import primal_dual_kernels as kernels
+from budgetprune.solvers.primal_dual import block
+from budgetprune.utils import parts
 from budgetprune.utils.threads import kernel_threads
 
-from .oracles import LAMBDAS, boosted_case, random_case
-from .strategies import build_forest, cases, examples
+from ..oracles import LAMBDAS, boosted_case, random_case
+from ..strategies import build_forest, cases, examples
 
 SEEDS = range(10)
 ROUNDING = 1e-12
@@ -137,7 +138,8 @@ def answer(problem, lam=MIDDLE):
 
 
 def test_same_input_same_bits_with_any_number_of_threads(problem, monkeypatch):
-    monkeypatch.setattr(_primal_dual, "FEWEST_OF_THREADS", 0)
+    monkeypatch.setattr(block, "FEWEST_STEPS", 0)
+    monkeypatch.setattr(parts, "FEWEST_STEPS", 0)
     first = answer(problem)
     with kernel_threads(1):
         second = answer(problem)
@@ -179,7 +181,7 @@ def test_interrupt_leaves_nothing_behind(problem, monkeypatch):
 
     before = answer(problem)
     with monkeypatch.context() as patch:
-        patch.setattr(kernels, "share_prices", interrupted)
+        patch.setattr(block, "share_prices", interrupted)
         with pytest.raises(KeyboardInterrupt):
             _primal_dual.solve(problem, MIDDLE, verbose=True)
     assert all(np.array_equal(a, b) for a, b in zip(before, answer(problem), strict=True))
@@ -199,100 +201,3 @@ def test_interrupt_leaves_nothing_behind(problem, monkeypatch):
 def test_refuses_what_makes_no_sense(problem, options, culprit):
     with pytest.raises(InvalidInputError, match=culprit):
         _primal_dual.solve(problem, **{"lam": MIDDLE, **options})
-
-
-# --- How it is done -----------------------------------------------------------------------------------------
-
-
-def tree_value(forest, h, error, charge, temperature):
-    """The slow twin of the recursion, with hard or soft minima."""
-    if forest.left[h] < 0:
-        return error[h]
-    if temperature[h] == 0:
-        temperature = 0 * temperature
-    below = sum(tree_value(forest, c, error, charge, temperature) for c in (forest.left[h], forest.right[h]))
-    if temperature[h] == 0:
-        return min(error[h], charge[h] + below)
-    choices = -np.array([error[h], charge[h] + below]) / temperature[h]
-    return -temperature[h] * np.logaddexp(*choices)
-
-
-def prune_trees(forest, error, charge, temperature):
-    value, probability = np.empty((2, forest.n_nodes))
-    keep = np.empty(forest.n_nodes, np.bool_)
-    for t in range(forest.n_trees):
-        kernels.prune_trees(
-            forest.tree_start,
-            t,
-            t + 1,
-            forest.parent,
-            forest.right,
-            error,
-            charge,
-            temperature,
-            value,
-            keep,
-            probability,
-        )
-    return value, keep, probability
-
-
-@pytest.mark.uncompiled
-@pytest.mark.parametrize("seed", range(5))
-def test_trees_prune_themselves_as_the_recursion_says(seed):
-    case = random_case(seed)
-    forest, error = case.problem.forest, case.problem.error
-    charge = np.random.default_rng(seed).random(forest.n_nodes) * 0.02
-    cold, warm = np.zeros(forest.n_nodes), np.full(forest.n_nodes, 0.01)
-    roots = forest.tree_start[:-1]
-    value, keep, probability = prune_trees(forest, error, charge, cold)
-    assert value[roots] == pytest.approx([tree_value(forest, h, error, charge, cold) for h in roots])
-    assert np.array_equal(keep, probability == 1)
-    assert case.problem.error_of(keep) + charge[keep].sum() == pytest.approx(value[roots].sum())
-
-    probability = prune_trees(forest, error, charge, warm)[2]
-    for h in np.flatnonzero(forest.is_split):
-        ends = [
-            sum(tree_value(forest, r, error, charge + d, warm) for r in roots) for d in steps_at(h, forest)
-        ]
-        assert probability[h] == pytest.approx((ends[1] - ends[0]) / 2e-6, abs=1e-6)
-
-
-def steps_at(h, forest):
-    """A small step down and one up, in the direction of node h."""
-    return np.outer([-1e-6, 1e-6], np.arange(forest.n_nodes) == h)
-
-
-@pytest.mark.uncompiled
-@pytest.mark.parametrize("seed", range(5))
-def test_shares_add_up_to_prices(seed):
-    problem = random_case(seed).problem
-    rng = np.random.default_rng(seed)
-    uses, use, sources = _primal_dual._list_uses(problem, 0.02, at_stake=np.ones(problem.forest.n_nodes))
-    weight, level = rng.random(use.size) + 0.1, rng.integers(0, 5, use.size).astype(np.int16)
-    paid, cost_by_level = np.empty(use.size), np.zeros((problem.n_sources, kernels.N_LEVELS + 1))
-    beta = np.zeros(problem.n_incidences)
-    assert sorted(sources) == list(range(problem.n_sources))
-    for s in sources:
-        kernels.share_prices(s, uses, weight, level, paid, cost_by_level)
-        kernels.write_shares(s, uses, weight, problem.use_start[use], beta)
-
-    total = np.zeros((problem.n_sources, problem.n_examples))
-    highest = np.zeros(total.shape, dtype=int)
-    for k, level_of_use, paid_at_use in zip(use, level, paid, strict=True):
-        h, incidences = problem.use_node[k], slice(problem.use_start[k], problem.use_start[k + 1])
-        rows = problem.order[problem.forest.tree_of_node[h], problem.row_start[h] : problem.row_stop[h]]
-        assert paid_at_use == pytest.approx(beta[incidences].sum(), abs=1e-15)
-        total[problem.use_source[k], rows] += beta[incidences]
-        highest[problem.use_source[k], rows] = np.maximum(highest[problem.use_source[k], rows], level_of_use)
-    price = 0.02 * np.outer(problem.costs.price, problem.row_weight)
-    is_used = total > 0
-    assert total[is_used] == pytest.approx(price[is_used])
-    for step in range(1, 5):
-        assert cost_by_level[:, step].sum() == pytest.approx(price[highest == step].sum())
-
-
-def test_weights_never_vanish():
-    weight = _primal_dual._weights(np.array([0.0, 1.0, 5000.0]))
-    assert np.all(weight > 0)
-    assert np.all(np.isfinite(weight))
