@@ -16,7 +16,7 @@ from budgetprune.forest import Forest, check_same_forest
 from budgetprune.path.budgets import check_budget, first_within, warn_that_budget_buys_nothing
 from budgetprune.path.decided import DecidedCosts
 from budgetprune.persistence import load_section, save_sections
-from budgetprune.problem import Certificate, Pruning, PruningProblem, check_critical_lambda, sum_of_kept
+from budgetprune.problem import Certificate, Pruning, TreeErrors, check_critical_lambda, sum_of_kept
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.html_tables import html_table
 from budgetprune.utils.numbers import all_at_least_zero, at_least_zero
@@ -101,7 +101,7 @@ class PruningPath:
     @classmethod
     def of(
         cls,
-        problem: PruningProblem,
+        problem: TreeErrors,
         critical_lambda: ArrayLike,
         *,
         complete: bool,
@@ -112,7 +112,7 @@ class PruningPath:
 
         Parameters
         ----------
-        problem : PruningProblem
+        problem : PruningProblem, or another problem with node errors
         critical_lambda : float64 array of shape (n_nodes,)
         complete : bool
             Whether each entry is the exact lambda up to which its split is worth its cost.
@@ -180,11 +180,12 @@ class PruningPath:
 
     @property
     def cheapest_useful(self) -> int | None:
-        """Index of the cheapest point that costs more than the last one; None if all points cost the same.
+        """Index of the cheapest point that a budget can buy; None if there is none.
 
-        The last point keeps only splits on free features, so this is the first one that a budget can buy.
+        The last point of a complete path keeps only splits on free features, so it is the next one. Otherwise
+        it is the cheapest point that costs anything.
         """
-        useful = np.flatnonzero(self.cost > self.cost[-1])
+        useful = np.flatnonzero(self.cost > (self.cost[-1] if self.complete else 0.0))
         return int(useful[-1]) if useful.size else None
 
     def at(self, *, lam: float | None = None, budget: float | None = None) -> Pruning:

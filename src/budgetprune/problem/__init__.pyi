@@ -1,8 +1,14 @@
 from .acquisition import acquire_along as acquire_along
 from .acquisition import sources_used as sources_used
+from .boosted import boosted_errors as boosted_errors
+from .boosted import check_boosted as check_boosted
 from .boosting import recompute as recompute
 from .certificate import Certificate as Certificate
 from .checks import check_critical_lambda as check_critical_lambda
+from .errors import NodeErrors as NodeErrors
+from .errors import check_estimate as check_estimate
+from .errors import check_loss as check_loss
+from .errors import node_errors as node_errors
 from .estimate import (
     ERROR_ESTIMATES as ERROR_ESTIMATES,
 )
@@ -58,6 +64,9 @@ from .pair_kernels import UsesBySource as UsesBySource
 from .pairs import sort_uses_by_source as sort_uses_by_source
 from .problem import PruningProblem as PruningProblem
 from .pruning import Pruning as Pruning
+from .rows import RoutedRows as RoutedRows
+from .rows import route as route
+from .rows import sort_rows as sort_rows
 from .solver import (
     SOLVERS as SOLVERS,
 )
@@ -88,6 +97,12 @@ from .solver import (
 from .solver import (
     unregister_solver as unregister_solver,
 )
+from .tally import reached_weight as reached_weight
+from .tally import tally_rows as tally_rows
 from .targets import Labels as Labels
+from .targets import as_targets as as_targets
 from .targets import check_for_loss as check_for_loss
+from .targets import class_weight as class_weight
 from .tradeoff import sum_of_kept as sum_of_kept
+from .tree_errors import TreeErrors as TreeErrors
+from .uses import first_use_splits as first_use_splits

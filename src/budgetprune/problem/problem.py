@@ -9,19 +9,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest, check_keep
+from budgetprune.forest import Forest
 from budgetprune.problem.boosted import boosted_errors, check_boosted
 from budgetprune.problem.bounds import universal_bounds
 from budgetprune.problem.certificate import Certificate, dual_value
-from budgetprune.problem.checks import check_critical_lambda, check_multipliers
+from budgetprune.problem.checks import check_multipliers
 from budgetprune.problem.errors import check_estimate, check_loss, check_needs, node_errors
 from budgetprune.problem.estimate import ErrorRows
 from budgetprune.problem.pruning import Pruning
-from budgetprune.problem.rows import route
+from budgetprune.problem.rows import RoutedRows, route
 from budgetprune.problem.solver import find_path_solver, find_solver
 from budgetprune.problem.tally import reached_weight
 from budgetprune.problem.targets import Labels
-from budgetprune.problem.tradeoff import trade_off
+from budgetprune.problem.tradeoff import costs_along
+from budgetprune.problem.tree_errors import TreeErrors
 from budgetprune.problem.uses import acquire, first_uses
 from budgetprune.utils.arrays import frozen
 from budgetprune.utils.numbers import all_at_least_zero, at_least_zero
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from budgetprune.path import PruningPath
 
 
-class PruningProblem:
+class PruningProblem(TreeErrors):
     """Pruning problem: minimise ``error + lam * (cost + computation)``.
 
     This is program (IP) of the paper, as arrays. A pruning is a mask `keep` of the splits that stay, closed
@@ -132,14 +133,8 @@ class PruningProblem:
         self.costs = FeatureCosts.of(costs).resolve(forest.n_features, forest.feature_names)
         X = forest.prepare_rows(X_cost, "X_cost")
         weight = as_weights(sample_weight, len(X), "sample_weight")
-        self.row_weight = frozen(weight / weight.sum())
-
         rows = route(forest, X)
-        self.order, self.row_start, self.row_stop = rows.order, rows.start, rows.stop
-        uses = first_uses(forest, self.costs, rows)
-        self.use_node, self.use_source = uses.node, uses.source
-        self.use_start, self.use_tree_start = uses.start, uses.tree_start
-
+        self._set_rows(rows, weight)
         data = ErrorRows(
             rows,
             Labels(y_cost, weight, "y_cost", "sample_weight"),
@@ -150,11 +145,36 @@ class PruningProblem:
             errors = boosted_errors(forest, estimate, data)
         else:
             errors = node_errors(forest, estimate, node_loss, data)
-        self.lost, self.lost_gain, self.counted, self.denominator = map(frozen, errors)
-        per_node = self.denominator[forest.tree_of_node]
-        self.error, self.gain = frozen(self.lost / per_node), frozen(self.lost_gain / per_node)
+        self._set_errors(errors)
         share = reached_weight(forest, rows, weight) / weight.sum() if computation_weight else 0.0
         self.computation = frozen(np.where(forest.is_split, computation_weight * share, 0.0))
+
+    @classmethod
+    def of_sample(cls, whole: TreeErrors, rows: RoutedRows, weight: NDArray[np.float64]) -> PruningProblem:
+        """Create the problem that has the errors of another one, but counts costs on fewer rows.
+
+        Parameters
+        ----------
+        whole : TreeErrors
+            Problem with many rows.
+        rows : RoutedRows
+            Some of them, routed through the trees.
+        weight : float64 array
+            Weights of these rows.
+        """
+        problem = cls.__new__(cls)
+        problem.forest, problem.costs = whole.forest, whole.costs
+        problem._set_rows(rows, weight)
+        for name in ("lost", "lost_gain", "counted", "denominator", "error", "gain", "computation"):
+            setattr(problem, name, getattr(whole, name))
+        return problem
+
+    def _set_rows(self, rows: RoutedRows, weight: NDArray[np.float64]) -> None:
+        self.row_weight = frozen(weight / weight.sum())
+        self.order, self.row_start, self.row_stop = rows.order, rows.start, rows.stop
+        uses = first_uses(self.forest, self.costs, rows)
+        self.use_node, self.use_source = uses.node, uses.source
+        self.use_start, self.use_tree_start = uses.start, uses.tree_start
 
     def __repr__(self) -> str:
         return (
@@ -167,45 +187,10 @@ class PruningProblem:
         return len(self.row_weight)
 
     @property
-    def n_sources(self) -> int:
-        return self.costs.n_sources
-
-    @property
-    def n_uses(self) -> int:
-        return len(self.use_node)
-
-    @property
     def n_incidences(self) -> int:
         return int(self.use_start[-1])
 
-    @property
-    def scale(self) -> float:
-        """Scale of gaps: the error of the forest that is pruned to its roots.
-
-        The error of a boosted ensemble is relative to the unpruned one, and negative if pruned splits are
-        harmful. There the scale is the sum of the absolute gains of all splits: the same, if none is harmful.
-        """
-        if self.forest.is_boosted:
-            return float(np.abs(self.gain).sum())
-        return self.error_of(np.zeros_like(self.unpruned))
-
-    @property
-    def unpruned(self) -> NDArray[np.bool_]:
-        """The pruning that keeps every split."""
-        return self.forest.is_split
-
     # --- Evaluating a pruning -------------------------------------------------------------------------------
-
-    def check_keep(self, keep: ArrayLike) -> NDArray[np.bool_]:
-        """Return `keep` as a mask if it is a pruning, else raise an error with the reason."""
-        return check_keep(self.forest, keep)
-
-    def error_of(self, keep: ArrayLike) -> float:
-        """Average error of the pruned trees; for boosted ones, the loss that pruning adds."""
-        keep = self.check_keep(keep)
-        parent = self.forest.parent
-        is_leaf = ~keep & ((parent < 0) | keep[parent])
-        return float(self.error[is_leaf].sum())
 
     def acquired(self, keep: ArrayLike) -> NDArray[np.bool_]:
         """Sources that each example acquires (w_ki of the paper), of shape (n_examples, n_sources).
@@ -228,38 +213,10 @@ class PruningProblem:
         """Average cost of an example's sources (full cost)."""
         return float(self.row_weight @ self.costs.total(self.acquired(keep)))
 
-    def computation_of(self, keep: ArrayLike) -> float:
-        """Average number of splits on an example's paths through all pruned trees, times its weight."""
-        return float(self.computation[self.check_keep(keep)].sum())
-
-    def objective(self, keep: ArrayLike, lam: float) -> float:
-        """Objective: error plus `lam` times cost and computation."""
-        lam = at_least_zero(lam, "lam")
-        return self.error_of(keep) + lam * (self.cost_of(keep) + self.computation_of(keep))
-
-    def trade_off(
-        self, critical_lambda: ArrayLike, lams: ArrayLike
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        """Error, cost and number of splits of the prunings ``critical_lambda > lam``, one for each of `lams`.
-
-        Parameters
-        ----------
-        critical_lambda : float64 array of shape (n_nodes,)
-            0 at leaves, at least 0 at splits and nowhere above the parent's: the prunings are nested.
-        lams : float64 array, in any order
-        """
-        critical = check_critical_lambda(self.forest, critical_lambda)
-        points, place = np.unique(all_at_least_zero(lams, "lam"), return_inverse=True)
-        error, cost, n_splits = trade_off(self, critical, points)
-        return error[place], cost[place], n_splits[place]
-
-    def pruning(
-        self, keep: ArrayLike, lam: float, dual: NDArray[np.float64] | None = None, report: Any = None
-    ) -> Pruning:
-        """Create a `Pruning` from a solver's mask, with its error and its cost."""
-        mask = frozen(self.check_keep(keep).copy())
-        lam = at_least_zero(lam, "lam")
-        return Pruning(self.forest, mask, lam, self.error_of(mask), self.cost_of(mask), dual, report)
+    def _costs_along(
+        self, critical_lambda: NDArray[np.float64], lams: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        return costs_along(self, critical_lambda, lams)
 
     # --- Bounds and certificates ----------------------------------------------------------------------------
 

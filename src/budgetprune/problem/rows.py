@@ -38,7 +38,12 @@ def tree_rows(forest: Forest, rows: RoutedRows) -> TreeRows:
 
 def route(forest: Forest, X: NDArray[Any]) -> RoutedRows:
     """Route the rows of `X` (as `Forest.prepare_rows` returns them) through all trees."""
-    order = forest.leaves_by_tree(X)
+    return sort_rows(forest, forest.leaves_by_tree(X))
+
+
+def sort_rows(forest: Forest, leaf: NDArray[np.int32]) -> RoutedRows:
+    """Sort rows by leaf, given the leaf that each reaches in each tree: an array that is reused."""
+    order = leaf
     start, stop = np.empty(forest.n_nodes, dtype=np.int32), np.zeros(forest.n_nodes, dtype=np.int32)
     in_ranges(
         lambda first, last: sort_by_leaf(first, last, forest.tree_start, forest.right, order, start, stop),

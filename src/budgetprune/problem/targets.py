@@ -27,8 +27,9 @@ class Labels(NamedTuple):
         """Return targets and weights as arrays; the model's class weights are multiplied into the weights."""
         target = as_targets(forest, self.y, n_rows, self.y_name)
         weight = as_weights(self.weight, n_rows, self.weight_name)
-        if forest.is_classifier:
-            weight = weight * class_weight(forest, target)[target]
+        if forest.classes is not None:
+            count = np.bincount(target, minlength=forest.classes.size)
+            weight = weight * class_weight(forest, count)[target]
         return target, weight
 
 
@@ -66,10 +67,10 @@ def check_for_loss(loss: str | None, target: NDArray[Any], weight: NDArray[np.fl
         )
 
 
-def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float64]:
+def class_weight(forest: Forest, count: NDArray[np.int64]) -> NDArray[np.float64]:
     """Class weights as in the model's training, one per class.
 
-    ``"balanced"`` balances the rows at hand, whose classes are given by `number`; so does
+    ``"balanced"`` balances the rows at hand, given by the `count` of each class; so does
     ``"balanced_subsample"``, because rows that no tree was grown on have no subsamples. Other such
     parameters of boosting libraries (`scale_pos_weight`, `is_unbalance`) are ignored; pass sample weights
     instead.
@@ -85,6 +86,6 @@ def class_weight(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.float6
     if wish is None:
         return np.ones(n_classes)
     if isinstance(wish, str):
-        count = np.bincount(number, minlength=n_classes)
-        return number.size / (np.count_nonzero(count) * np.maximum(count, 1))
+        weight: NDArray[np.float64] = count.sum() / (np.count_nonzero(count) * np.maximum(count, 1))
+        return weight
     return np.array([wish.get(label, 1.0) for label in labels], dtype=np.float64)

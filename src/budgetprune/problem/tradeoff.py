@@ -13,6 +13,7 @@ from budgetprune.utils.parts import in_parts
 
 if TYPE_CHECKING:
     from budgetprune.problem.problem import PruningProblem
+    from budgetprune.problem.tree_errors import TreeErrors
 
 
 def sum_of_kept(
@@ -22,23 +23,29 @@ def sum_of_kept(
     return suffix_sums(_bins(amount, np.searchsorted(lams, critical_lambda), lams.size))
 
 
-def trade_off(
+def errors_along(
+    trees: TreeErrors, critical_lambda: NDArray[np.float64], lams: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Find error and number of splits of the prunings ``critical_lambda > lam``, for ascending `lams`."""
+    until = np.searchsorted(lams, critical_lambda).astype(np.int32)
+    # Add the gains of pruned splits to the error of the unpruned forest: terms of one sign. Subtracting the
+    # gains of kept splits from the error of the roots would give a difference that rounding can make
+    # negative.
+    pruned = np.cumsum(_bins(trees.gain, until, lams.size))[: lams.size]
+    n_splits = sum_of_kept(trees.unpruned.astype(np.float64), critical_lambda, lams)
+    return trees.error_of(trees.unpruned) + pruned, n_splits.astype(np.int64)
+
+
+def costs_along(
     problem: PruningProblem, critical_lambda: NDArray[np.float64], lams: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Find error, cost and number of splits of the prunings ``critical_lambda > lam``, for ascending `lams`.
+) -> NDArray[np.float64]:
+    """Find the cost of the prunings ``critical_lambda > lam``, for ascending `lams`.
 
     The prunings are nested, so each split is kept for the first few lambdas, and a row pays for a source as
     long as one of its first uses is kept.
     """
     until = np.searchsorted(lams, critical_lambda).astype(np.int32)
-    # Add the gains of pruned splits to the error of the unpruned forest: terms of one sign. Subtracting the
-    # gains of kept splits from the error of the roots would give a difference that rounding can make
-    # negative.
-    pruned = np.cumsum(_bins(problem.gain, until, lams.size))[: lams.size]
-    error = problem.error_of(problem.unpruned) + pruned
-    n_splits = sum_of_kept(problem.unpruned.astype(np.float64), critical_lambda, lams)
-    paid = paid_until(problem, until, lams.size)
-    return error, suffix_sums(paid.sum(axis=0)), n_splits.astype(np.int64)
+    return suffix_sums(paid_until(problem, until, lams.size).sum(axis=0))
 
 
 def _bins(amount: NDArray[np.float64], until: NDArray[np.integer], n_points: int) -> NDArray[np.float64]:

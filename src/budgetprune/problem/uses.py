@@ -37,6 +37,18 @@ class FirstUses:
 
 def first_uses(forest: Forest, costs: CostTable, rows: RoutedRows) -> FirstUses:
     """Find the first uses of all sources on all paths, and number their incidences."""
+    node, source = first_use_splits(forest, costs)
+    n_rows = (rows.stop - rows.start)[node]
+    return FirstUses(
+        node=node,
+        source=source,
+        start=frozen(np.concatenate([[0], np.cumsum(n_rows, dtype=np.int64)])),
+        tree_start=frozen(np.searchsorted(node, forest.tree_start).astype(np.int64)),
+    )
+
+
+def first_use_splits(forest: Forest, costs: CostTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Find the splits that are the first on a path to need a source: nodes and sources."""
     # Candidates: each split with each source that its feature needs, in the order the uses are to have.
     split = np.flatnonzero(forest.is_split)
     needs_start, n_needs = costs.needs_start[forest.feature[split]], np.diff(costs.needs_start)
@@ -49,14 +61,7 @@ def first_uses(forest: Forest, costs: CostTable, rows: RoutedRows) -> FirstUses:
     source = costs.needs[np.repeat(needs_start, n_needs) + within]
 
     is_first = mark_first(forest.tree_start, forest.right, candidate_start, source, costs.price)
-    node, source = node[is_first], source[is_first]
-    n_rows = (rows.stop - rows.start)[node]
-    return FirstUses(
-        node=frozen(node),
-        source=frozen(source),
-        start=frozen(np.concatenate([[0], np.cumsum(n_rows, dtype=np.int64)])),
-        tree_start=frozen(np.searchsorted(node, forest.tree_start).astype(np.int64)),
-    )
+    return frozen(node[is_first]), frozen(source[is_first])
 
 
 def mark_first(

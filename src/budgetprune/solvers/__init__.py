@@ -17,9 +17,7 @@ from typing import Any
 from budgetprune.path import PruningPath
 from budgetprune.problem import SOLVERS as _SOLVERS
 from budgetprune.problem import Pruning, PruningProblem, find_solver
-from budgetprune.solvers import lp as _lp
 from budgetprune.solvers import parametric as _parametric
-from budgetprune.solvers import primal_dual as _primal_dual
 from budgetprune.solvers.parametric import path
 
 __all__ = ["LPSolver", "ParametricSolver", "PrimalDualSolver", "path", "solve"]
@@ -44,7 +42,10 @@ class PrimalDualSolver:
     name = "primal-dual"
 
     def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
-        return _primal_dual.solve(problem, lam, **options)
+        # SciPy and scikit-learn are large, and workers that hold rows need neither.
+        from budgetprune.solvers import primal_dual
+
+        return primal_dual.solve(problem, lam, **options)
 
 
 class LPSolver:
@@ -53,7 +54,9 @@ class LPSolver:
     name = "lp"
 
     def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
-        return _lp.solve(problem, lam, **options)
+        from budgetprune.solvers import lp
+
+        return lp.solve(problem, lam, **options)
 
 
 def __getattr__(name: str) -> Any:

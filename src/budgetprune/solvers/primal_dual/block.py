@@ -22,6 +22,8 @@ from budgetprune.solvers.primal_dual.search import N_CLASSES, RowSums
 from budgetprune.utils.parts import FEWEST_STEPS, in_parts
 from budgetprune.utils.threads import kernel_thread_count
 
+# Offsets of each source; number, start and stop of each use.
+Entries: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
 Work: TypeAlias = Callable[[int, int, "Block"], None]
 
 # The weights of all rows add up to at most 2 to this power; so do payments, which are exact integers.
@@ -36,6 +38,8 @@ class Block:
     Attributes
     ----------
     uses : UseRows
+    entries : tuple of arrays
+        The arrays of `uses`.
     rows : uint16 or uint32 array of shape (n_trees * n_rows,)
     units : int64 array of shape (n_rows,)
         Weight of each row.
@@ -43,6 +47,7 @@ class Block:
     """
 
     uses: UseRows
+    entries: Entries
     rows: NDArray[Any]
     units: NDArray[np.int64]
     n_incidences: int
@@ -72,10 +77,28 @@ class Block:
         start = first[use]
         stop = start + size[use]
         source_start = np.searchsorted(source[use], np.arange(n_sources + 1))
-        arrays = source_start, use, start, stop
-        n_bytes = sum(array.nbytes for array in (*arrays, rows))
-        n_incidences = int(size.sum())
-        return cls(UseRows(*arrays, units), rows, units, n_incidences, n_bytes)
+        return cls._of_entries((source_start, use, start, stop), rows, units)
+
+    @classmethod
+    def _of_entries(cls, entries: Entries, rows: NDArray[Any], units: NDArray[np.int64]) -> Block:
+        n_bytes = sum(array.nbytes for array in (*entries, rows, units))
+        n_incidences = int((entries[3] - entries[2]).sum())
+        return cls(UseRows(*entries, units), entries, rows, units, n_incidences, n_bytes)
+
+    def select(self, is_relevant: NDArray[np.bool_], number: NDArray[np.int32]) -> Block:
+        """Keep only some of the uses, and give them other numbers.
+
+        Parameters
+        ----------
+        is_relevant : bool array of shape (n_uses,)
+        number : int32 array of shape (n_uses,)
+            The new number of each relevant use.
+        """
+        source_start, use, start, stop = self.entries
+        is_kept = is_relevant[use]
+        kept_before = np.concatenate([[0], np.cumsum(is_kept)])
+        entries = kept_before[source_start], number[use[is_kept]], start[is_kept], stop[is_kept]
+        return self._of_entries(entries, self.rows, self.units)
 
 
 def units_of_weight(n_rows: int, largest: float) -> int:

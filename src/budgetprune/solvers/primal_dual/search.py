@@ -92,6 +92,8 @@ class Target:
     Attributes
     ----------
     lam : float
+    most_cost : float
+        Prunings of a larger cost are not taken.
     keep : bool array of shape (n_nodes,)
     objective, bound, gap : float
     potential : int32 array of shape (n_relevant,), or None
@@ -100,7 +102,7 @@ class Target:
 
     def __init__(self, lam: float, keep: NDArray[np.bool_], objective: float, scale: float) -> None:
         self.lam, self.keep, self.objective, self._scale = lam, keep, objective, scale
-        self.bound = -np.inf
+        self.most_cost, self.bound = np.inf, -np.inf
         self.potential: NDArray[np.int32] | None = None
 
     @property
@@ -156,30 +158,39 @@ class Search:
         self._at_roots = float(trees.error[trees.forest.tree_start[:-1]].sum())
         self.targets = [Target(lam, roots, self._at_roots, trees.scale) for lam in lams]
 
-    def start(self, potential: NDArray[np.int32] | None = None) -> Iterate:
-        """Begin with even shares, or with other potentials."""
-        if potential is None:
-            potential = np.zeros(self._node.size, dtype=np.int32)
-        self._rows.restart(potential)
-        return Iterate(potential, self.trees.forest.n_nodes)
+    def start(self, like: Iterate | None = None) -> Iterate:
+        """Begin with even shares, or with the potentials and the usage of iterations on other rows."""
+        at = Iterate(np.zeros(self._node.size, dtype=np.int32), self.trees.forest.n_nodes)
+        if like is not None:
+            at.potential, at.usage = like.potential, like.usage
+            at.age, at.n_stalls = like.age, like.n_stalls
+        self._rows.restart(at.potential)
+        return at
+
+    def resume(self, at: Iterate) -> None:
+        """Go on with iterations that were interrupted."""
+        self._rows.restart(at.potential)
 
     def iterate(self, at: Iterate, focus: Target) -> None:
         """Share prices, prune every tree on its own, and prepare the next step."""
         level = levels(at.usage)
         use_level = level[self._node]
-        if at.step:
-            at.potential = at.potential + at.step * use_level.astype(np.int32)
+        potential = at.potential + at.step * use_level.astype(np.int32)
         sums = self._rows.share(use_level, at.step)
         self._offer_candidates(level, sums.counts)
         payment = self.payments(sums.paid)
         for target in self.targets:
             if target is not focus:
-                target.offer_bound(self.bound(target.lam, payment), at.potential)
+                target.offer_bound(self.bound(target.lam, payment), potential)
+        if at.age and focus.potential is None:
+            # The gap is needed for the temperature, and iterations on other rows do not tell it.
+            focus.offer_bound(self.bound(focus.lam, payment), potential)
         temperature = min(focus.gap, 1.0) / (1 + at.n_stalls) * self._at_stake
         value, keep, probability = self._prune(focus.lam, payment, temperature)
-        improved = focus.offer_bound(self._sum_of_roots(value), at.potential)
+        improved = focus.offer_bound(self._sum_of_roots(value), potential)
         if at.age == 0:
             self._offer_own(focus, keep)
+        at.potential = potential
         self._step(at, probability, improved)
 
     def payments(self, paid: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -200,6 +211,7 @@ class Search:
         computation = from_top(bins(of_node, trees.computation, N_CLASSES + 1))
         for target in self.targets:
             objective = self._at_roots - gain + target.lam * (cost + computation)
+            objective[cost > target.most_cost] = np.inf
             best = int(np.argmin(objective))
             if objective[best] < target.objective:
                 target.keep, target.objective = of_node >= N_CLASSES - best, float(objective[best])
@@ -208,10 +220,10 @@ class Search:
         """Evaluate the trees' own prunings: optimal already if the trees share no source."""
         trees = self.trees
         counts = self._rows.count(keep[self._node].astype(np.uint8))
-        cost = float(trees.costs.price @ (counts[:, 1] / self._rows.n_units))
-        cost += float(trees.computation[keep].sum())
-        objective = self._at_roots - float(trees.gain[keep].sum()) + focus.lam * cost
-        if objective < focus.objective:
+        cost = float(trees.costs.price @ (counts[:, 1:].sum(axis=1) / self._rows.n_units))
+        charged = focus.lam * (cost + float(trees.computation[keep].sum()))
+        objective = self._at_roots - float(trees.gain[keep].sum()) + charged
+        if objective < focus.objective and cost <= focus.most_cost:
             focus.keep, focus.objective = keep, objective
 
     def _step(self, at: Iterate, probability: NDArray[np.float64], improved: bool) -> None:

@@ -8,7 +8,6 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from tqdm import tqdm
 
 from budgetprune.errors import InvalidInputError
@@ -115,12 +114,7 @@ def solve(
                 break
     report = PrimalDualReport(len(bound), target.gap <= gap, target.gap, np.array(objective), np.array(bound))
     if not report.converged:
-        warnings.warn(
-            f"primal-dual stopped after {max_iterations} iterations at a gap of {target.gap:.2%}, "
-            f"not {gap:.2%}; raise max_iterations or gap, or use solver='parametric', which is exact.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+        warn_of_gap(target.gap, gap, max_iterations)
     return problem.pruning(target.keep, lam, explicit_dual(problem, relevant, rows, target), report)
 
 
@@ -153,6 +147,18 @@ def explicit_dual(
 
     in_parts(work, range(problem.n_sources), 2 * block.n_incidences)
     return beta
+
+
+def warn_of_gap(reached: float, gap: float, max_iterations: int, stacklevel: int = 3) -> None:
+    """Warn that iterations ended at a larger gap than requested."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"primal-dual stopped after {max_iterations} iterations at a gap of {reached:.2%}, "
+        f"not {gap:.2%}; raise max_iterations or gap, or use solver='parametric', which is exact.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def check_options(gap: float, max_iterations: int) -> None:

@@ -1,0 +1,6 @@
+from .engine import Engine as Engine
+from .engine import LocalEngine as LocalEngine
+from .engine import WorkerLostError as WorkerLostError
+from .problem import DistributedProblem as DistributedProblem
+from .problem import DistributedReport as DistributedReport
+from .ray_engine import RayEngine as RayEngine
