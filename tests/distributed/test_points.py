@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetprune.distributed.points import nest
-from budgetprune.solvers.primal_dual import Target
+from budgetprune.solvers import Target
 
 from .cases import case, random_keep
 

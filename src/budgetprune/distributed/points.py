@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from budgetprune.path import PruningPath
 from budgetprune.problem import TreeErrors
-from budgetprune.solvers.primal_dual import Target
+from budgetprune.solvers import Target
 
 
 def nest(targets: Sequence[Target]) -> NDArray[np.float64]:

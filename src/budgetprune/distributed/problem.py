@@ -32,7 +32,7 @@ from budgetprune.problem import (
     TreeErrors,
     first_use_splits,
 )
-from budgetprune.solvers.primal_dual import (
+from budgetprune.solvers import (
     STEPS_PER_DOUBLING,
     Iterate,
     Search,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-from budgetprune.distributed.ray_engine import import_ray
 from budgetprune.errors import InvalidInputError
+from budgetprune.utils.optional_ray import import_ray
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,6 +11,7 @@ from typing import Any
 from budgetprune.distributed.engine import Call, Engine, WorkerLostError
 from budgetprune.distributed.shard import Shard, ShardPlan
 from budgetprune.errors import InvalidInputError, SolverError
+from budgetprune.utils.optional_ray import import_ray
 from budgetprune.utils.threads import THREADS_VARIABLE
 
 NAMESPACE = "budgetprune"
@@ -170,12 +171,3 @@ class ShardActor:
         """Call a method of the shard."""
         function: Callable[..., Any] = getattr(self._shard, method)
         return function(*arguments)
-
-
-def import_ray() -> Any:
-    """Import Ray, or say how to install it."""
-    try:
-        import ray
-    except ImportError as error:
-        raise ImportError("engine='ray' needs Ray: pip install 'budgetprune[ray]'") from error
-    return ray

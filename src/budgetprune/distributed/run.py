@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.solvers.primal_dual import Iterate, Search
+from budgetprune.solvers import Iterate, Search
 from budgetprune.utils.files import File, written_atomically
 
 # A checkpoint is written at most so often, in seconds, and if a run is interrupted.

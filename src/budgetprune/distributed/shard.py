@@ -23,7 +23,7 @@ from budgetprune.problem import (
     sort_rows,
     tally_rows,
 )
-from budgetprune.solvers.primal_dual import Block, BlockRows, as_units
+from budgetprune.solvers import Block, BlockRows, as_units
 
 # Rows of a block have 16-bit numbers.
 MOST_ROWS = 2**16

@@ -13,7 +13,7 @@ from budgetprune.distributed.engine import Call, Engine
 from budgetprune.distributed.shard import EXACT_BITS, MOST_ROWS, Sample, ShardPlan, Usage
 from budgetprune.errors import InvalidInputError
 from budgetprune.problem import RoutedRows, sort_rows
-from budgetprune.solvers.primal_dual import RowSums, fractional_powers, units_of_weight
+from budgetprune.solvers import RowSums, fractional_powers, units_of_weight
 
 
 class ShardedRows:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from budgetprune.errors import InvalidInputError
 from budgetprune.path import PruningPath
 from budgetprune.problem import PruningProblem, RoutedRows, TreeErrors
-from budgetprune.solvers.primal_dual import Iterate, Search, rows_of
+from budgetprune.solvers import Iterate, Search, rows_of
 
 # The gap on the sample is this share of the one that is asked for on all rows: both errors add up.
 SHARE_OF_GAP = 0.25

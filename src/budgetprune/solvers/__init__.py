@@ -18,9 +18,50 @@ from budgetprune.path import PruningPath
 from budgetprune.problem import SOLVERS as _SOLVERS
 from budgetprune.problem import Pruning, PruningProblem, find_solver
 from budgetprune.solvers import parametric as _parametric
+from budgetprune.solvers import primal_dual as _primal_dual
 from budgetprune.solvers.parametric import path
+from budgetprune.solvers.primal_dual import (
+    STEPS_PER_DOUBLING,
+    Block,
+    BlockRows,
+    Iterate,
+    PrimalDualReport,
+    RowSums,
+    Search,
+    Target,
+    Trees,
+    as_units,
+    check_options,
+    fractional_powers,
+    relevant_uses,
+    rows_of,
+    units_of_weight,
+    warn_of_gap,
+)
 
-__all__ = ["LPSolver", "ParametricSolver", "PrimalDualSolver", "path", "solve"]
+__all__ = [
+    "STEPS_PER_DOUBLING",
+    "Block",
+    "BlockRows",
+    "Iterate",
+    "LPSolver",
+    "ParametricSolver",
+    "PrimalDualReport",
+    "PrimalDualSolver",
+    "RowSums",
+    "Search",
+    "Target",
+    "Trees",
+    "as_units",
+    "check_options",
+    "fractional_powers",
+    "path",
+    "relevant_uses",
+    "rows_of",
+    "solve",
+    "units_of_weight",
+    "warn_of_gap",
+]
 
 
 class ParametricSolver:
@@ -42,10 +83,7 @@ class PrimalDualSolver:
     name = "primal-dual"
 
     def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
-        # SciPy and scikit-learn are large, and workers that hold rows need neither.
-        from budgetprune.solvers import primal_dual
-
-        return primal_dual.solve(problem, lam, **options)
+        return _primal_dual.solve(problem, lam, **options)
 
 
 class LPSolver:
@@ -54,7 +92,7 @@ class LPSolver:
     name = "lp"
 
     def solve(self, problem: PruningProblem, lam: float, **options: Any) -> Pruning:
-        from budgetprune.solvers import lp
+        from budgetprune.solvers import lp  # SciPy is large, and workers that hold rows do not need it
 
         return lp.solve(problem, lam, **options)
 
