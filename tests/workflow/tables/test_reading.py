@@ -244,6 +244,25 @@ def test_a_polars_table_keeps_its_types():
     assert columns.frame["c"].cat.categories.tolist() == ["u", "v"]
 
 
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.1])
+def test_a_note_on_the_index_of_a_larger_table(share):
+    """Such as that of training rows which scikit-learn has drawn, and pandas has written."""
+    rng = np.random.default_rng(0)
+    index = rng.permutation(4000)[: int(4000 * share)]
+    n = index.size
+    frame = pd.DataFrame(
+        {
+            "Unnamed: 0": index,
+            "income": rng.choice(10**9, n, replace=False),  # all different, but from a wide range
+            "dose": rng.normal(size=n),
+            "age": rng.integers(18, 90, n),
+        }
+    )
+    notes = classify_columns(open_table(frame), without=()).notes()
+    assert len(notes) == 1
+    assert "'Unnamed: 0' has another whole number in each row, like a key" in notes[0]
+
+
 def test_notes_on_columns_that_are_probably_no_features(tmp_path):
     n = 600
     frame = pd.DataFrame(

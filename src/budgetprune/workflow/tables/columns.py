@@ -29,6 +29,8 @@ _WITH_UNIT = re.compile(
 )
 # With fewer rows, a column that counts from 0 or 1 may be an accident.
 FEWEST_NUMBERED_ROWS = 20
+# Whole numbers are a key if all differ, although so many pairs of random ones from their range were equal.
+EXPECTED_EQUAL = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +87,19 @@ def _odd_text(name: str, column: pd.Series[Any]) -> str | None:
 
 
 def _odd_number(name: str, column: pd.Series[Any]) -> str | None:
-    """Describe a numeric column that numbers the rows."""
+    """Describe a numeric column that numbers the rows, or the rows of a table that these are a part of."""
     values = column.to_numpy()
-    if len(values) < FEWEST_NUMBERED_ROWS or np.isnan(values).any():
+    n_rows = len(values)
+    if n_rows < FEWEST_NUMBERED_ROWS or np.isnan(values).any():
         return None
-    steps = values - np.arange(len(values))
+    leave_out = f"if it is no feature, leave it out: {setting('drop', [name])}"
+    steps = values - np.arange(n_rows)
     if steps[0] in (0, 1) and np.all(steps == steps[0]):
-        return f"numbers the rows; if it is no feature, leave it out: {setting('drop', [name])}."
+        return f"numbers the rows; {leave_out}."
+    n_pairs = n_rows * (n_rows - 1) / 2
+    is_dense = n_pairs >= EXPECTED_EQUAL * (values.max() - values.min() + 1)
+    if is_dense and np.all(values == np.rint(values)) and np.unique(values).size == n_rows:
+        return f"has another whole number in each row, like a key; {leave_out}."
     return None
 
 
