@@ -65,7 +65,7 @@ REFUSED = (b"{", b"[]", b'{"values": {"nose": 1}}', b"[" * 100, b'{"rows": [' + 
 def complete(r: Random) -> tuple[bytes, Callable[[Reply], None]]:
     """Write a request that is to be answered, and how to check the answer."""
     row = r.choice(ROWS)
-    kind = r.randrange(6)
+    kind = r.randrange(7)
     if kind == 0:
         return HEALTH, lambda reply: expect(reply, {"status": "ok"})
     if kind == 1:
@@ -85,14 +85,32 @@ def complete(r: Random) -> tuple[bytes, Callable[[Reply], None]]:
     body = json.dumps({"values": row}).encode()
     if kind == 4:
         return chunked(r, body), lambda reply: expect(reply, decision(row))
+    if kind == 5:
+        return stream(r)
     return request("POST", "/v1/decide", body), lambda reply: expect(reply, decision(row))
 
 
-def chunked(r: Random, body: bytes) -> bytes:
-    head = request(
-        "POST", "/v1/decide", headers=("content-type: application/json", "transfer-encoding: chunked")
-    )
-    parts = pieces(r, body, r.choice([1, 7, 50]))
+def stream(r: Random) -> tuple[bytes, Callable[[Reply], None]]:
+    """Write a stream of good and bad rows."""
+    asked = [r.choice([*ROWS, None]) for _ in range(r.choice([0, 1, 5, 100]))]
+    bad = [line for line in REFUSED if b"rows" not in line]
+    lines = [r.choice(bad) if row is None else json.dumps({"values": row}).encode() for row in asked]
+    text = r.choice([b"\n", b"\r\n", b"\n\n"]).join(lines) + r.choice([b"", b"\n"])
+
+    def check_answers(reply: Reply) -> None:
+        check(reply.status == 200 and not reply.is_cut, "a stream is refused or cut", reply)
+        answers = [json.loads(line) for line in reply.body.splitlines()]
+        check(len(answers) == len(asked), "another number of answers", len(answers), len(asked))
+        for answer, row in zip(answers, asked, strict=True):
+            good = "error" in answer if row is None else matches(answer, decision(row))
+            check(good, "a wrong answer in a stream", answer, row)
+
+    return chunked(r, text, "/v1/stream/decide", "application/x-ndjson"), check_answers
+
+
+def chunked(r: Random, body: bytes, path: str = "/v1/decide", kind: str = "application/json") -> bytes:
+    head = request("POST", path, headers=(f"content-type: {kind}", "transfer-encoding: chunked"))
+    parts = pieces(r, body, r.choice([1, 7, 50])) if body else []
     chunks = [b"%x\r\n%b\r\n" % (len(part), part) for part in parts]
     return b"".join([head, *chunks, b"0\r\n", r.choice([b"", b"content-type: text/plain\r\n"]), b"\r\n"])
 

@@ -30,6 +30,7 @@ class Reply:
 
     head: bytes
     body: bytes
+    is_cut: bool = False  # a chunked body has no end
 
     @property
     def status(self) -> int:
@@ -56,11 +57,31 @@ class Reader:
                 return Reply(b"", b"")
         head, _, self._rest = self._rest.partition(b"\r\n\r\n")
         reply = Reply(head, b"")
+        if has_body and reply.header("transfer-encoding") == "chunked":
+            self._read_chunks(reply)
+            return reply
         length = int(reply.header("content-length") or 0) if has_body else 0
         while len(self._rest) < length:
             assert self._more(), "the answer ends too early"
         reply.body, self._rest = self._rest[:length], self._rest[length:]
         return reply
+
+    def _read_chunks(self, reply: Reply) -> None:
+        while True:
+            while b"\r\n" not in self._rest:
+                if not self._more():
+                    reply.is_cut = True
+                    return
+            size, _, self._rest = self._rest.partition(b"\r\n")
+            n = int(size, 16) + 2
+            while len(self._rest) < n:
+                if not self._more():
+                    reply.is_cut = True
+                    return
+            part, self._rest = self._rest[: n - 2], self._rest[n:]
+            reply.body += part
+            if not part:
+                return
 
     def is_at_end(self) -> bool:
         """Whether the server has closed the connection, and sent nothing else."""
