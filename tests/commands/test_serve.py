@@ -69,10 +69,37 @@ def test_a_host_that_is_none(monkeypatch, capfd):
         ),
         ("--workers", "1000000", "workers must be at most .* on this machine, not 1000000"),
         ("--body-timeout", "inf", "body_timeout must be seconds, finite and above 0, not inf"),
+        ("--token-file", "/nowhere/tokens", "the token file /nowhere/tokens cannot be read: .*"),
+        ("--rate-limit", "0", "the rate limit must be requests per second, above 0"),
+        ("--rate-burst", "3", "a burst needs a rate limit"),
+        ("--trusted-proxy", "10.0.0.1", "a trusted proxy needs a rate limit"),
     ],
 )
 def test_options_that_are_wrong(monkeypatch, capfd, option, value, words):
     check_failure(run(monkeypatch, capfd, "serve", MODEL, option, value), words, 2)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        ("", "BUDGETPRUNE_TOKENS is set, but has no tokens; unset it if none are needed"),
+        ("   ", "BUDGETPRUNE_TOKENS is set, but has no tokens"),
+        ("hush", "token 1 is not a token"),
+    ],
+)
+def test_tokens_in_the_environment_that_are_wrong(monkeypatch, capfd, tokens, words):
+    """A service must not start without tokens if they were meant to be needed."""
+    monkeypatch.setenv("BUDGETPRUNE_TOKENS", tokens)
+    found = run(monkeypatch, capfd, "serve", MODEL)
+    check_failure(found, words, 2)
+    assert "hush" not in found[2]
+
+
+def test_tokens_in_two_places(monkeypatch, capfd, tmp_path):
+    (tmp_path / "tokens").write_text("token-in-the-file-0001")
+    monkeypatch.setenv("BUDGETPRUNE_TOKENS", "token-in-the-environment")
+    found = run(monkeypatch, capfd, "serve", MODEL, "--token-file", str(tmp_path / "tokens"))
+    check_failure(found, "give tokens in --token-file or in BUDGETPRUNE_TOKENS, not in both", 2)
 
 
 @pytest.mark.parametrize(

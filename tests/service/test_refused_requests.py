@@ -49,6 +49,19 @@ def test_bytes(client, raw, status, words):
 
 
 @pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b'{"rows": [{"values": {"x0": 1, "x0": 2}}]}', r"rows\[0\] has the key 'x0' more than once"),
+        (b'{"rows": [{"values": {}, "values": {}}]}', r"rows\[0\] has the key 'values' more than once"),
+        (b'{"rows": [{"values": {}}], "rows": []}', "the body has the key 'rows' more than once"),
+        (b'{"rows": [], "rows": [{"values": {}}]}', "the body has the key 'rows' more than once"),
+    ],
+)
+def test_keys_of_batches_that_occur_twice(client, raw, words):
+    check_refused(client.post("/v1/batch", content=raw, headers=JSON), 422, words)
+
+
+@pytest.mark.parametrize(
     ("body", "words"),
     [
         ({}, "must have the field 'values'"),

@@ -294,7 +294,8 @@ def _cause(place: Place) -> str:
         place.process.kill()
         status = place.process.wait()
     if place.said.startswith(FAILED):
-        return f"a worker cannot serve: {place.said[len(FAILED) :].decode('utf-8', 'replace')}"
+        reason = place.said[len(FAILED) :].decode("utf-8", "replace")
+        return f"a worker cannot serve: {reason.removesuffix('.')}"
     when = "" if place.ready_since else " before it could serve"
     if status >= 0:
         return f"worker {_pid(place)} ended with status {status}{when}"
