@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 if cython.compiled:
     from cython.cimports.libc.math import fabs, isnan
+    from cython.cimports.libc.string import memcpy
 else:
     from math import fabs, isnan
 
@@ -31,6 +32,8 @@ else:
 
 # With fewer rows at a node, partitioning does not pay off.
 FEW = cython.declare(Size, 4)
+# Fewer row numbers are copied faster without a call of `memcpy`.
+MANY = cython.declare(Size, 32)
 ROWS_OF_TILE = cython.declare(Size, 16)
 
 
@@ -223,18 +226,31 @@ def partition_at_threshold(
     n_left: Size = start
     n_right: Size = 0
     q: Size
-    for q in range(start, end):
-        i: Size = rows.order[q]
-        x: cython.double = columns[k, i]
-        is_left: Size = (x <= threshold) | (missing_left & (x != x))
-        # Each row is written to both sides, but only one counter advances. So there is no branch that the
-        # processor could mispredict. About 7 x faster on random columns.
-        rows.order[n_left] = i
-        rows.went_right[n_right] = i
-        n_left += is_left
-        n_right += 1 - is_left
-    for q in range(n_right):
-        rows.order[n_left + q] = rows.went_right[q]
+    i: Size
+    is_left: Size
+    # Each row is written to both sides, but only one counter advances. So there is no branch that the
+    # processor could mispredict. About 7 x faster on random columns.
+    if missing_left:
+        for q in range(start, end):
+            i = rows.order[q]
+            is_left = 0 if columns[k, i] > threshold else 1  # NaN goes left
+            rows.order[n_left] = i
+            rows.went_right[n_right] = i
+            n_left += is_left
+            n_right += 1 - is_left
+    else:
+        for q in range(start, end):
+            i = rows.order[q]
+            is_left = 1 if columns[k, i] <= threshold else 0
+            rows.order[n_left] = i
+            rows.went_right[n_right] = i
+            n_left += is_left
+            n_right += 1 - is_left
+    if cython.compiled and n_right > MANY:
+        memcpy(cython.address(rows.order[n_left]), cython.address(rows.went_right[0]), 4 * n_right)
+    else:
+        for q in range(n_right):
+            rows.order[n_left + q] = rows.went_right[q]
     return n_left
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from budgetprune.forest.packed import PackedTrees
 from budgetprune.utils.threads import in_threads, kernel_thread_count
 
-# Most rows that a thread routes together: many share a node, and a column fits in the cache.
-CHUNK = 8192
+# Most rows that a thread routes together: many share a node, and some columns fit in the cache.
+CHUNK = 20480
 # The same where all rows go through a tree of many nodes: more of them share a node.
 LARGE_CHUNK = 32768
 # With fewer rows, starting threads takes longer than it saves.
