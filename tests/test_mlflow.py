@@ -11,10 +11,20 @@ import mlflow
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import budgetprune.mlflow
-from budgetprune import BudgetModel, BudgetRegressor, FitOptions, InvalidInputError, fit_table
+from budgetprune import (
+    BudgetModel,
+    BudgetPruneClassifier,
+    BudgetRegressor,
+    FitOptions,
+    InvalidInputError,
+    fit_table,
+)
 
 MLFLOW = ("mlflow", "mlflow-skinny")
 # Packages of extras.
@@ -144,6 +154,22 @@ print(mlflow.pyfunc.load_model("saved").predict(pandas.read_json("rows.json")).t
     )
     expected = models.staged.predictor.simulate(models.rows.drop(columns="ill")).label
     assert ended.stdout.splitlines()[-1] == str(expected.tolist())
+
+
+def test_models_with_preprocessing_take_raw_columns(tmp_path):
+    frame = patients(200)
+    X, y = frame[["town", "lab"]].assign(lab=frame["lab"].fillna(0)), frame["ill"]
+    encoder = make_column_transformer((OneHotEncoder(), ["town"]), (StandardScaler(), ["lab"]))
+    pipeline = make_pipeline(encoder, RandomForestClassifier(3, random_state=0))
+    model = BudgetPruneClassifier(pipeline, costs={"town": 1, "lab": 2}, random_state=0).fit(X, y)
+    budgetprune.mlflow.save_model(model, tmp_path / "saved")
+    loaded = mlflow.pyfunc.load_model(str(tmp_path / "saved"))
+    rows = X.assign(other=1)[["other", "lab", "town"]]
+    assert np.array_equal(loaded.predict(rows, params={"full": True}), model.predict(X))
+    details = loaded.predict(rows, params={"details": True})
+    assert np.array_equal(details["cost"], model.predictor().simulate(X).cost)
+    with pytest.raises(InvalidInputError, match="the table lacks 'town', which the model needs"):
+        loaded.predict(X[["lab"]])
 
 
 @pytest.mark.parametrize(

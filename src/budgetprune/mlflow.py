@@ -13,7 +13,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ with optional_import("MLflow models", "mlflow"):
     import mlflow.pyfunc
     from mlflow.models import Model, ModelSignature, infer_signature
     from mlflow.types import ParamSchema, ParamSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["FLAVOR_NAME", "load_model", "log_model", "save_model"]
 
@@ -191,18 +194,29 @@ class PyFuncModel:
             model_input = pd.DataFrame(dict(model_input))
         elif isinstance(model_input, np.ndarray | list):
             rows = np.asarray(model_input)
-            if rows.ndim != 2 or rows.shape[1] != predictor.forest.n_features:
+            names = predictor.feature_names
+            if rows.ndim != 2 or rows.shape[1] != len(names):
                 raise InvalidInputError(
-                    f"an array of rows must have a column for each of the {predictor.forest.n_features} "
-                    f"features, not the shape {rows.shape}; or give a table with their names."
+                    f"an array of rows must have a column for each of the {len(names)} features, not the "
+                    f"shape {rows.shape}; or give a table with their names."
                 )
-            model_input = pd.DataFrame(rows, columns=list(predictor.forest.names))
+            model_input = pd.DataFrame(rows, columns=list(names))
+        if predictor.preprocessing is not None:
+            return _predictions(predictor, _raw_rows(predictor.feature_names, model_input), settings)
         forest = predictor.forest
         if settings["full"] and isinstance(predictor, StagedPredictor):
             forest = predictor.model.trees()  # also those of stages that this budget does not reach
         table = read_table_for(forest, model_input)
         X = rows_for(forest, table, target=None if about is None else about.target)
         return _predictions(predictor, X, settings)
+
+
+def _raw_rows(names: Sequence[str], table: pd.DataFrame) -> pd.DataFrame:
+    """Return the raw columns of a model with preprocessing."""
+    absent = [name for name in names if name not in table.columns]
+    if absent:
+        raise InvalidInputError(f"the table lacks {', '.join(map(repr, absent))}, which the model needs.")
+    return table[list(names)]
 
 
 def _checked(params: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -5,12 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
-from budgetprune import BudgetPruneClassifier, BudgetRegressor, BudgetWarning, Forest, InvalidInputError
+from budgetprune import (
+    BudgetClassifier,
+    BudgetPruneClassifier,
+    BudgetRegressor,
+    BudgetWarning,
+    Forest,
+    InvalidInputError,
+)
 from budgetprune.forest import as_shares, explained_variances
 
 IRIS, DIABETES = load_iris(return_X_y=True), load_diabetes(return_X_y=True)
@@ -54,6 +66,27 @@ def test_only_splits_that_remain_count():
     with pytest.warns(BudgetWarning, match="buys nothing"):
         nothing = pruned.with_budget(0.0)
     assert not nothing.feature_importances_.any()
+
+
+@pytest.mark.parametrize("kind", ["pruned", "staged"])
+def test_importances_of_raw_columns(kind):
+    """The columns of a category are one feature; a component of both numbers counts half for each."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"town": rng.choice(["a", "b", "c"], 300), "u": rng.normal(size=300)})
+    X["v"] = rng.normal(size=300)
+    y = (X["town"] == "a") + X["u"] - X["v"] > 0.3
+    encoder = make_column_transformer((OneHotEncoder(), ["town"]), (PCA(1, random_state=0), ["u", "v"]))
+    if kind == "pruned":
+        pipeline = make_pipeline(encoder, RandomForestClassifier(3, random_state=0))
+        model = BudgetPruneClassifier(pipeline, random_state=0).fit(X, y)
+        encoded = as_shares(explained_variances(model.forest_))
+    else:
+        model = BudgetClassifier(preprocessing=encoder, learner="hist", cv=2, time_limit=0, random_state=0)
+        encoded = as_shares(model.fit(X, y).model_.explained_variances())
+    town, component = encoded[:3].sum(), encoded[3]
+    assert town > 0
+    assert component > 0
+    assert model.feature_importances_ == pytest.approx([town, component / 2, component / 2])
 
 
 def test_weights_are_needed():

@@ -158,6 +158,13 @@ class Preprocessing:
             found[self.needs[k]] = True
         return found
 
+    def by_raw_column(self, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Divide an amount of each encoded feature equally among the raw columns that it needs."""
+        found = np.zeros(len(self.raw_names))
+        for amount, columns in zip(amounts.tolist(), self.needs, strict=True):
+            found[columns] += amount / max(len(columns), 1)
+        return found
+
     def raw_costs(self, costs: CostTable) -> CostTable:
         """Return costs of the raw columns in which free columns also need a source, with price 0.
 

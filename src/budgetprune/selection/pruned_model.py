@@ -113,10 +113,14 @@ class PrunedModel:
         The definition is scikit-learn's (decrease of the Gini impurity, or of the squared error), for the
         splits that remain and with refitted leaf values; for boosted trees, the variance of their scores. The
         shares sum to 1, or are all 0 if no split remains. Prices have an influence only through the splits
-        that were pruned.
+        that were pruned. With preprocessing, the features are raw columns: what an encoded feature explains
+        is divided equally among the columns that it needs.
         """
         check_is_fitted(self)
-        return as_shares(explained_variances(self.forest_))
+        explained = explained_variances(self.forest_)
+        if self._priced is not None:
+            explained = self._priced.preprocessing.by_raw_column(explained)
+        return as_shares(explained)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_pruned")

@@ -381,10 +381,15 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
 
         Splits of each tree explain variance as in scikit-learn's importances. Each stage counts for the
         share of rows that stop there, and earlier trees with their weight in its scores. A feature that no
-        row acquires at this budget has 0, as it has if prices keep it from being bought.
+        row acquires at this budget has 0, as it has if prices keep it from being bought. With
+        `preprocessing`, the features are raw columns: what an encoded feature explains is divided equally
+        among the columns that it needs.
         """
         check_is_fitted(self)
-        return as_shares(self.model_.explained_variances())
+        explained = self.model_.explained_variances()
+        if self._priced is not None:
+            explained = self._priced.preprocessing.by_raw_column(explained)
+        return as_shares(explained)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
