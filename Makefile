@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 help: ## list the targets (default)
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /|/' | awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
-.PHONY: help docs demo test test-portable test-checked test-browser fuzz fuzz-service check bench bench-cold bench-service bench-tool bench-large compare wheel format clean
+.PHONY: help docs demo test test-portable test-checked test-browser test-container test-feast fuzz fuzz-service check bench bench-cold bench-service bench-tool bench-large compare wheel format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,18 @@ test-browser: $(VENV)/installed-test ## test the report page in a real Chromium
 	$(BIN)/python -m tests.report.browser
 	$(BIN)/python -m pytest tests/report/test_browser.py tests/report/test_staged_browser.py \
 		tests/report/test_compare_browser.py tests/report/test_accessibility.py
+
+# A real store of Feast, which needs pandas 2, in an environment of its own.
+test-feast: $(VENV)-feast/installed-feast ## test the adapter of Feast with a local store
+	$(VENV)-feast/bin/python -m pytest tests/test_feast.py
+$(VENV)-feast/installed-feast: pyproject.toml $(KERNELS)
+	$(PYTHON) -m venv $(VENV)-feast
+	$(VENV)-feast/bin/python -m pip install --quiet --editable '.[feast]' pytest
+	@touch $@
+
+# The steps of the Dockerfile, without an engine: packages are downloaded into a temporary folder.
+test-container: $(VENV)/installed-test ## run the steps of the Dockerfile; downloads packages
+	$(BIN)/python -m tests.container
 
 # Damaged and hostile inputs, CASES for each fuzzer, which takes minutes: the tests try a few of each.
 CASES ?= 20000
