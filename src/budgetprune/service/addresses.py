@@ -13,6 +13,8 @@ from budgetprune.service.headers import Headers
 IPV6_PREFIX = 64
 # Further entries of X-Forwarded-For are ignored.
 MOST_PROXIES = 16
+# Characters of an address with a port; longer entries are not parsed, nor kept.
+LONGEST = 64
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -43,7 +45,7 @@ class ClientAddresses:
             values = [value for name, value in headers if name == b"x-forwarded-for"]
             entries = b",".join(values).decode("latin-1").split(",")[-MOST_PROXIES:] if values else []
             for entry in reversed(entries):
-                found = self._parse(entry.strip())
+                found = self._parse(entry.strip()) if len(entry) <= LONGEST else None
                 if found is None:
                     break  # the proxy itself is the client then
                 address = found

@@ -86,7 +86,7 @@ class Offers:
     async def _make(self, budget: float) -> mmap.mmap:
         with tempfile.TemporaryDirectory(prefix="budgetprune-") as folder:
             source, target = Path(folder, "model"), Path(folder, "other")
-            source.write_bytes(self._file)
+            await asyncio.to_thread(source.write_bytes, self._file)
             with subprocess.Popen(
                 [
                     sys.executable,
@@ -116,10 +116,15 @@ class Offers:
                 raise RefusedError(INVALID, said.strip(), "query.budget")
             if process.returncode:
                 raise RuntimeError(f"the model for a budget of {budget:g} could not be made")
-            with tempfile.TemporaryFile() as copy, target.open("rb") as made:
-                copyfileobj(made, copy)
-                copy.flush()
-                return mmap.mmap(copy.fileno(), 0, access=mmap.ACCESS_READ)
+            return await asyncio.to_thread(_map_copy, target)
+
+
+def _map_copy(file: Path) -> mmap.mmap:
+    """Map a copy of a file that has no name, so that it ends with the mapping."""
+    with tempfile.TemporaryFile() as copy, file.open("rb") as made:
+        copyfileobj(made, copy)
+        copy.flush()
+        return mmap.mmap(copy.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 class MappedResponse(Response):

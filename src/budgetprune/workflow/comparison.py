@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import r2_score
 
 from budgetprune.forest import Forest
 from budgetprune.model import Figures
@@ -19,6 +18,8 @@ def score_predictions(predictions: NDArray[Any], truth: NDArray[Any], *, is_clas
     """Return accuracy or R²; None for the R² of a single row."""
     if is_classifier:
         return float(np.mean(predictions == truth))
+    from sklearn.metrics import r2_score  # takes a second, which other budgets of a model do not need
+
     return float(r2_score(truth, predictions)) if len(truth) > 1 else None
 
 
