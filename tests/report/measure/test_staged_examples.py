@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from budgetprune.report import summarise
-from budgetprune.report.measure.staged_examples import step_reason
+from budgetprune.report.measure.staged_examples import choose_staged_examples, step_reason
 from budgetprune.report.measure.stopping import StagedStoppingRule
 from budgetprune.report.measure.values import features_of, named_values
 from budgetprune.report.words.staged import step_reason as step_words
@@ -125,6 +126,16 @@ def test_number_of_examples():
     assert summarise(found.model, found.X, found.y, n_examples=0).examples == ()
     (one,) = summarise(found.model, found.X, found.y, n_examples=1).examples
     assert one.kind == "early"
+
+
+def test_no_row_stops_early_if_all_stop_at_the_same_stage():
+    rows = SimpleNamespace(
+        results=SimpleNamespace(score=np.array([0.0, 1.0, 1.0, 1.0])),
+        stage=np.full(4, 2),
+        predictions=SimpleNamespace(uncertainty=np.arange(4), rows=SimpleNamespace(classes=np.arange(2))),
+        at_end=np.asarray,
+    )
+    assert choose_staged_examples(rows, rows, 5) == [("typical", 2), ("wrong", 0)]
 
 
 PRICE = np.array([0.0, 1.0, 0.0, 2.0, 2.0])

@@ -17,7 +17,7 @@ from budgetprune.staged import StagedEngine
 def choose_staged_examples(
     own: StoppedRows, everything: StoppedRows, n_examples: int
 ) -> list[tuple[ExampleKind, int]]:
-    """Choose rows that stop early, midway and late, and wrong ones."""
+    """Choose rows that stop early, midway and late, and wrong ones; if all stop at one stage, a right one."""
     score, stage = own.results.score, own.stage
     uncertainty = own.at_end(own.predictions.uncertainty)
     is_classifier = own.predictions.rows.classes is not None
@@ -27,7 +27,7 @@ def choose_staged_examples(
     is_between = is_right & (stage > first) & (stage < last)
     middle = np.abs(stage - (first + last) / 2)
     wanted: list[tuple[ExampleKind, NDArray[np.bool_]]] = [
-        ("early", is_right & (stage == first)),
+        ("early" if first < last else "typical", is_right & (stage == first)),
         ("middle", is_between & (middle == middle[is_between].min(initial=np.inf))),
         ("late", is_right & (stage == last) & (last > first)),
         ("wrong", ~is_right),

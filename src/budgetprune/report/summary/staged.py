@@ -17,7 +17,7 @@ Kind = Literal["point", "delivered", "everything"]
 StageRule = Literal["last", "stop", "limit", "continue", "threshold"]
 # Why one row stopped at a stage or went on. The first three are for all rows, as in `StageRule`.
 StepReason = Literal["last", "stop", "continue", "free", "limit", "below", "above"]
-ExampleKind = Literal["early", "middle", "late", "wrong", "avoidable"]
+ExampleKind = Literal["typical", "early", "middle", "late", "wrong", "avoidable"]
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,9 @@ class StagedExample:
 
     Attributes
     ----------
-    kind : {"early", "middle", "late", "wrong", "avoidable"}
-        Where it stops; or a mistake, "avoidable" if the answer with all sources is better.
+    kind : {"typical", "early", "middle", "late", "wrong", "avoidable"}
+        Where it stops, "typical" if all rows stop there; or a mistake, "avoidable" if the answer with all
+        sources is better.
     row : int
         Number of the row in the data, from 1.
     truth, answer : Value

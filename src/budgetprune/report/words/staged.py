@@ -225,6 +225,7 @@ def staged_example_title(summary: StagedSummary, example: StagedExample) -> str:
     """Return the title of an example."""
     is_classifier = summary.task == "classification"
     return {
+        "typical": "A correct prediction" if is_classifier else "A small error",
         "early": "A row that stops early",
         "middle": "A row that stops midway",
         "late": "A row that stops late",
