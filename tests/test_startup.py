@@ -30,9 +30,9 @@ SLOW = (
 MODELS = ["averaged-1", "boosted-1", "staged-3", "staged_regression-3"]
 
 
-def imported(code, tmp_path):
-    """Return those of SLOW that code imports in a process of its own."""
-    report = f"import json, sys\nprint(json.dumps([name for name in {SLOW} if name in sys.modules]))"
+def imported(code, tmp_path, names=SLOW):
+    """Return those of some modules that code imports in a process of its own."""
+    report = f"import json, sys\nprint(json.dumps([name for name in {names} if name in sys.modules]))"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}\n{report}"],
         cwd=tmp_path,
@@ -44,27 +44,25 @@ def imported(code, tmp_path):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def command(*arguments):
-    return (
-        "import contextlib\nfrom budgetprune import cli\n"
-        f"with contextlib.suppress(SystemExit):\n    cli.main({[str(each) for each in arguments]})"
+def commands(*lines):
+    return "import contextlib\nfrom budgetprune import cli\n" + "".join(
+        f"with contextlib.suppress(SystemExit):\n    cli.main({[str(each) for each in arguments]})\n"
+        for arguments in lines
     )
 
 
-def test_the_package_imports_nothing_slow(tmp_path):
-    assert imported("import budgetprune", tmp_path) == []
-    assert imported("import budgetprune\nprint(budgetprune.__version__)", tmp_path) == []
+def test_the_package_imports_not_even_numpy(tmp_path):
+    code = "import budgetprune\nprint(budgetprune.__version__)"
+    assert imported(code, tmp_path, ("numpy", *SLOW)) == []
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("fit", "--help"), ("--version",)], ids=" ".join)
-def test_help_imports_nothing_slow(arguments, tmp_path):
-    assert imported(command(*arguments), tmp_path) == []
+def test_help_imports_not_even_numpy(tmp_path):
+    code = commands(["--help"], ["fit", "--help"], ["predict", "--help"], ["--version"])
+    assert imported(code, tmp_path, ("numpy", *SLOW)) == []
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_predictions_import_nothing_slow(model, tmp_path):
-    code = (
-        "import numpy as np\nfrom budgetprune import BudgetPredictor\n"
+def test_predictions_import_nothing_slow(tmp_path):
+    code = "import numpy as np\nfrom budgetprune import BudgetPredictor\n" + "".join(
         f"predictor = BudgetPredictor.load({str(GOLDEN / model) + '.budgetprune'!r})\n"
         "X = np.zeros((2, predictor.forest.n_features))\n"
         "predictor.predict(X)\n"
@@ -74,18 +72,22 @@ def test_predictions_import_nothing_slow(model, tmp_path):
         "predictor.decide(nothing)\n"
         "predictor.decide(lambda source: {name: None for name in predictor.features_of(source)})\n"
         "predictor.step({})\n"
+        for model in MODELS
     )
     assert imported(code, tmp_path) == []
 
 
-@pytest.mark.parametrize("options", [(), ("--full",)], ids=["early", "full"])
-@pytest.mark.parametrize("model", MODELS)
-def test_the_command_predict_imports_nothing_slow_but_pandas(model, options, tmp_path):
+def test_the_command_predict_imports_nothing_slow_but_pandas(tmp_path):
     """Pandas itself imports pyarrow where it is installed."""
     (tmp_path / "rows.csv").write_text("age,TSH,T3,Größe,town,x0,x1,x2\n30,1,1,1,,1,1,1\n", encoding="utf-8")
-    code = command("predict", GOLDEN / f"{model}.budgetprune", "rows.csv", "--out", "out.csv", *options)
+    lines = {
+        f"{model}{''.join(options)}.csv": ["predict", GOLDEN / f"{model}.budgetprune", "rows.csv", *options]
+        for model in MODELS
+        for options in ([], ["--full"])
+    }
+    code = commands(*([*line, "--out", out] for out, line in lines.items()))
     assert set(imported(code, tmp_path)) <= {"pandas", "pyarrow"}
-    assert (tmp_path / "out.csv").exists()
+    assert all((tmp_path / out).exists() for out in lines)
 
 
 @pytest.mark.parametrize("model", MODELS)

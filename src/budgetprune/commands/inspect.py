@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from budgetprune.commands import options
 from budgetprune.commands import staged_tables as tables
 from budgetprune.commands.comparison import as_table, compared_table
@@ -66,6 +64,8 @@ def inspect(arguments: InspectArguments) -> None:
 
 def description(model: BudgetModel) -> dict[str, Any]:
     """Return a description of the model in JSON types, without features that no split tests."""
+    import numpy as np
+
     from budgetprune.staged import StagedPredictor
 
     predictor = model.predictor

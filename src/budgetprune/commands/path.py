@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from budgetprune.commands import options
@@ -80,11 +80,13 @@ def path(arguments: PathArguments) -> None:
 
 def _or(value: Any, other: Any) -> Any:
     """Return the value, or `other` if it is NaN."""
-    return other if np.isnan(value) else value
+    return other if math.isnan(value) else value
 
 
 def curve_of(model: BudgetModel) -> pd.DataFrame:
     """Return all points of a model's path, from expensive to cheap, with known costs and scores."""
+    import numpy as np
+
     path, about = model.path, model.about
     assert path is not None
     curve = path.to_frame()[["lam", "splits", "cost", "error"]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from budgetprune.commands import options
@@ -86,7 +85,7 @@ def _show_staged(console: Console, model: BudgetModel, arguments: RebudgetArgume
 def _show_pruned(console: Console, model: BudgetModel, arguments: RebudgetArguments) -> None:
     path, forest = model.path, model.predictor.forest
     assert path is not None
-    pruning = path[int(np.flatnonzero(path.n_splits == forest.n_splits)[0])]
+    pruning = path[path.n_splits.tolist().index(forest.n_splits)]
     n_features = forest.used_features.size
     console.show(
         f"Average full cost {pruning.cost:.4g}, {forest.n_splits:,} splits on {n_features} features.",

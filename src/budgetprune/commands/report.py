@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from budgetprune.commands import options
@@ -209,6 +208,8 @@ def _target(name: str | None, model: BudgetModel, data: Path) -> str:
 
 def _rows_and_labels(forest: Forest | InputColumns, table: Any, target: str) -> tuple[Any, Any]:
     """Return rows for the forest, and labels as its classes; unknown labels stay strings."""
+    import numpy as np
+
     from budgetprune.workflow import encode_target, rows_for
 
     answers = encode_target(table, target, forest.classes)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich import box
 from rich.markup import escape
 from rich.table import Table
@@ -56,7 +56,7 @@ def curve_values(model: StagedModel) -> dict[str, list[float]]:
 def stage_values(model: StagedModel) -> list[dict[str, Any]]:
     """Return the reachable stages as JSON types; an unknown score is None."""
     return [
-        asdict(stage) | {"score": stage.score if np.isfinite(stage.score) else None}
+        asdict(stage) | {"score": stage.score if math.isfinite(stage.score) else None}
         for stage in model.stages()
     ]
 
@@ -86,6 +86,8 @@ def _cells(cost: float, score: float | None, loss: float | None) -> list[str]:
 
 def shown_points(model: StagedModel, most: int = MOST_LINES) -> list[int]:
     """Select points evenly spaced in cost and in score, both ends, and the current point."""
+    import numpy as np
+
     shown = {model.point}
     for values in (model.trade_off.cost, model.trade_off.score):
         wanted = np.linspace(values[0], values[-1], most // 2 + 1)
@@ -100,7 +102,7 @@ def stage_table(model: StagedModel) -> Table:
         table.add_column(name)
     _add_numbers(table, "price", "cost\nso far", "rows that\nreach it", "rows that stop\nthere")
     stages = model.stages()
-    has_scores = bool(np.isfinite([stage.score for stage in stages]).all())
+    has_scores = all(math.isfinite(stage.score) for stage in stages)
     if has_scores:
         _add_numbers(table, "score\nthere")
     for k, stage in enumerate(stages):
