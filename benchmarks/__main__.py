@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def standard(names: list[str], repeats: int, quick: bool) -> list[Section]:
     """Measure the rows of the table on every available setting."""
-    return [_measure(setting, names, repeats, quick) for setting in settings()]
+    return [_measure(setting, names, repeats, quick) for setting in list(settings())]
 
 
 def _measure(setting: Setting, names: list[str], repeats: int, quick: bool) -> Section:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -25,3 +26,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seed = config.getoption("--shuffle")
     if seed is not None:
         Random(seed).shuffle(items)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_training(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Train staged models shortly; the uncompiled pass trains none."""
+    if request.config.getoption("markexpr") == "uncompiled":
+        yield
+        return
+    from .training import short_training
+
+    with short_training():
+        yield
+
+
+@pytest.fixture
+def full_training() -> Iterator[None]:
+    """Train staged models as users do, for tests of accuracy and of what is trained."""
+    from .training import full_training
+
+    with full_training():
+        yield

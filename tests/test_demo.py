@@ -9,12 +9,15 @@ from budgetprune import demo
 from budgetprune.plotting import plots
 from budgetprune.utils import files
 
+from .training import full_training
+
 MEASUREMENTS = ["radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity"]
 
 
 @pytest.fixture(scope="module")
 def models():
-    return demo.train(n_trees=15)
+    with full_training():
+        return demo.train(n_trees=15)
 
 
 @pytest.fixture(scope="module")

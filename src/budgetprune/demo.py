@@ -291,11 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="average cost of a prediction, in minutes (%(default)s)",
     )
     options = parser.parse_args(arguments)
-    print(
-        "Training, pruning and drawing (the first run compiles kernels, for a minute or two; training takes "
-        "longer without LightGBM) ...\n",
-        flush=True,
-    )
+    print("Training, pruning and drawing (training takes longer without LightGBM) ...\n", flush=True)
     try:
         options.out.mkdir(parents=True, exist_ok=True)
         check_writable(options.out / PICTURE)

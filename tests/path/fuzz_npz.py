@@ -26,7 +26,7 @@ from budgetprune import BudgetWarning, FeatureCosts, InvalidInputError, PruningP
 from ..boosters import boosted
 from ..fuzzing import INTEGERS, SECONDS_PER_CASE, walk
 from ..persistence.archives import write_zeros
-from ..persistence.fuzz_model_file import main, try_cases, use, warm_up
+from ..persistence.fuzz_model_file import main, try_cases, use
 from ..persistence.mutations import EDITS, TEXT_EDITS, mutate_bytes
 from ..persistence.parts import Parts
 from .npz_files import write_npz
@@ -263,8 +263,6 @@ def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     file = folder / "case"
     for content in originals():
         file.write_bytes(content)
-        forest = PruningPath.load(file).forest
-        warm_up(forest, FeatureCosts().resolve(forest.n_features))
         assert judge(file) is None
     return try_cases(first, n_cases, file, judge, accident, intents())
 

@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from hypothesis import strategies as st
 
-from budgetprune import FeatureCosts, PruningPath
+from budgetprune import PruningPath
 
 from ..fuzzing import INTEGERS
-from ..persistence.fuzz_model_file import main, try_cases, warm_up
+from ..persistence.fuzz_model_file import main, try_cases
 from ..persistence.mutations import EDITS, Edit, accident, intents
 from ..persistence.parts import PACKED, Parts, assemble
 from .fuzz_npz import edit_path, judge, paths
@@ -122,8 +122,6 @@ def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     file = folder / "case"
     for content in originals():
         file.write_bytes(content)
-        forest = PruningPath.load(file).forest
-        warm_up(forest, FeatureCosts().resolve(forest.n_features))
         assert judge(file) is None
     return try_cases(first, n_cases, file, judge, streams, intents(originals(), PATH_EDITS))
 

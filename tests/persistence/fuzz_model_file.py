@@ -17,8 +17,6 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +26,6 @@ from hypothesis.strategies import SearchStrategy
 from budgetprune import BudgetPredictor, InvalidInputError
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest
-from budgetprune.forest.schema import INPUT_DTYPES, MISSING
 from budgetprune.persistence import open_sections
 from budgetprune.problem.acquisition import sources_used
 
@@ -114,21 +111,11 @@ def check_predictor(predictor: BudgetPredictor, rows: np.ndarray) -> None:
         np.testing.assert_array_equal(predictor.decide(row).label, simulation.label[0])
 
 
-def warm_up(forest: Forest, costs: CostTable) -> None:
-    """Have all kernels compiled before time and memory count."""
-    no_splits = np.zeros(forest.n_nodes, dtype=np.bool_)
-    for dtype, missing in product(INPUT_DTYPES, MISSING):
-        variant = replace(forest, input_dtype=dtype, missing=missing)
-        use(variant, costs)
-        use(variant.prune(no_splits), costs)
-
-
 def run_batch(first: int, n_cases: int, folder: Path) -> dict[str, int]:
     """Run some cases of either kind here; count the reasons for refusals, "" for models that loaded."""
     file = folder / "case"
     for original in originals():
         file.write_bytes(original)
-        warm_up(*load_model(file)[:2])
         assert judge(file) is None
     return try_cases(first, n_cases, file, judge, accident, intents())
 

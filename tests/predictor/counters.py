@@ -60,7 +60,7 @@ def run(coroutine: Any) -> Any:
 
     async def watched() -> Any:
         try:
-            # What never ends is an error. Kernels may be compiled meanwhile, which takes a minute or two.
+            # What never ends is an error, also on a busy machine.
             async with asyncio.timeout(900):
                 return await coroutine
         finally:

@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx
 
-PATIENCE = 120  # seconds; a busy machine may have to compile kernels first
+PATIENCE = 120  # seconds, for busy machines
 
 
 class Running:

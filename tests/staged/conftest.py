@@ -68,20 +68,23 @@ MODELS = {
 _FITTED: dict[str, BudgetClassifier | BudgetRegressor] = {}
 
 
+def fitted(name: str) -> BudgetClassifier | BudgetRegressor:
+    """Fit a model of `MODELS` once for all tests, which do not change it."""
+    if name not in _FITTED:
+        _FITTED[name] = MODELS[name]()
+    return _FITTED[name]
+
+
 @pytest.fixture(params=MODELS)
 def model(request):
     """A fitted model of each kind, with no limit."""
-    if request.param not in _FITTED:
-        _FITTED[request.param] = MODELS[request.param]()
-    return _FITTED[request.param]
+    return fitted(request.param)
 
 
 @pytest.fixture
 def classifier():
     """A fitted classifier of two classes."""
-    if "two classes" not in _FITTED:
-        _FITTED["two classes"] = MODELS["two classes"]()
-    return _FITTED["two classes"]
+    return fitted("two classes")
 
 
 @pytest.fixture

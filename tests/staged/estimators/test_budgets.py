@@ -10,6 +10,8 @@ from sklearn.metrics import roc_auc_score
 from budgetprune import BudgetClassifier, FeatureCosts
 from budgetprune.errors import BudgetWarning
 
+from ...training import full_training as training_in_full
+
 # One source that knows nearly everything, and six that know little.
 COSTS = [15, 1, 1, 1, 1, 1, 1]
 
@@ -36,7 +38,8 @@ def test_costs_of_a_curve_are_those_of_new_rows_if_features_have_two_values():
 
 @pytest.fixture(scope="module")
 def without_budget() -> BudgetClassifier:
-    return BudgetClassifier(COSTS, random_state=0).fit(*dominated(0, 600))
+    with training_in_full():
+        return BudgetClassifier(COSTS, random_state=0).fit(*dominated(0, 600))
 
 
 def test_a_fit_without_a_budget_has_the_source_that_is_best_alone(without_budget):
@@ -46,6 +49,7 @@ def test_a_fit_without_a_budget_has_the_source_that_is_best_alone(without_budget
     assert alone.score(X, y) > 0.93
 
 
+@pytest.mark.usefixtures("full_training")
 @pytest.mark.parametrize("limit", [15, 16])
 def test_the_limit_of_a_row_is_used_for_the_best_source_that_fits(limit):
     X, y = dominated(1, 3000)
@@ -76,6 +80,7 @@ def test_labels_that_cannot_be_more_accurate_are_judged_by_probabilities():
     assert other.simulate(X_new[:50]).cost.tolist() == model.acquisition_cost(X_new[:50]).tolist()
 
 
+@pytest.mark.usefixtures("full_training")
 def test_sources_that_say_nothing_are_not_bought():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(2000, 3)), (random.random(2000) < 0.03).astype(int)
@@ -97,6 +102,7 @@ def levels(seed: int, n_rows: int = 500) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(rows), truth > 0
 
 
+@pytest.mark.usefixtures("full_training")
 def test_every_budget_that_a_useful_source_fits_into_has_a_model():
     model = BudgetClassifier(LEVELS, random_state=0).fit(*levels(0))
     X, y = levels(1, 2000)
@@ -125,6 +131,7 @@ def test_sources_that_cost_more_together_are_no_cheaper_order():
     assert [stage.sources for stage in model.stages_[1:2]] == [("a",)]
 
 
+@pytest.mark.usefixtures("full_training")
 @pytest.mark.parametrize("time_limit", [None, 0.0])
 def test_a_fit_for_a_large_budget_serves_small_ones(time_limit):
     """The best source is expensive, the next best one costs 4.5, and cheap ones are nearly worthless."""

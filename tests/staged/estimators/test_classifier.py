@@ -12,7 +12,8 @@ from sklearn.metrics import log_loss
 
 from budgetprune import BudgetClassifier, BudgetRegressor, InvalidInputError
 
-from ..conftest import COSTS, X_TEST, X_TRAIN, Y_TEST, Y_TRAIN, grade
+from ...training import full_training as training_in_full
+from ..conftest import COSTS, X_TEST, X_TRAIN, Y_TEST, Y_TRAIN, fitted, grade
 
 
 def dominated(seed, n_rows):
@@ -23,13 +24,18 @@ def dominated(seed, n_rows):
     return np.column_stack([cheap, hidden + 0.15 * rng.normal(size=n_rows)]), (hidden > 0).astype(int)
 
 
-def test_an_expensive_column_that_dominates():
-    X, y = dominated(0, 1500)
+@pytest.fixture(scope="module")
+def cheap_and_expensive():
+    """A model that is trained in full on rows of `dominated`."""
+    with training_in_full():
+        return BudgetClassifier([1] * 6 + [15], random_state=0).fit(*dominated(0, 1500))
+
+
+def test_an_expensive_column_that_dominates(cheap_and_expensive):
     X_new, y_new = dominated(1, 6000)
-    model = BudgetClassifier([1] * 6 + [15], random_state=0).fit(X, y)
     scores = []
     for budget in (1, 2, 5, 10, 20):
-        cheaper = model.with_budget(budget)
+        cheaper = cheap_and_expensive.with_budget(budget)
         assert cheaper.acquisition_cost(X_new).mean() <= 1.25 * budget
         scores.append(cheaper.score(X_new, y_new))
     assert scores[0] > 0.6
@@ -53,14 +59,12 @@ def test_points_get_better_with_their_cost(model):
     assert len(curve.to_frame()) == len(curve)
 
 
-def test_cross_fitting_is_honest():
+def test_cross_fitting_is_honest(cheap_and_expensive):
     """Costs and scores of new rows are about those of the curve."""
-    X, y = dominated(2, 1500)
     X_new, y_new = dominated(3, 6000)
-    model = BudgetClassifier([1] * 6 + [15], random_state=0).fit(X, y)
-    curve = model.tradeoff_
+    curve = cheap_and_expensive.tradeoff_
     for i in range(0, len(curve), 5):
-        at = model.with_budget(float(curve.cost[i]))
+        at = cheap_and_expensive.with_budget(float(curve.cost[i]))
         assert at.acquisition_cost(X_new).mean() == pytest.approx(curve.cost[i], rel=0.2, abs=0.2)
         assert at.score(X_new, y_new) == pytest.approx(curve.score[i], abs=0.05)
 
@@ -119,11 +123,10 @@ def test_error_costs_decide_what_is_bought():
     assert both.tradeoff_.cost[both.model_.point] <= 3
 
 
-def test_grave_errors_are_avoided():
-    usual = BudgetClassifier(COSTS, random_state=0).fit(X_TRAIN, Y_TRAIN > 0)
+def test_grave_errors_are_avoided(classifier):
     careful = BudgetClassifier(COSTS, error_costs={(True, False): 90, (False, True): 10}, random_state=0)
     careful.fit(X_TRAIN, Y_TRAIN > 0)
-    assert careful.predict(X_TEST).mean() > usual.predict(X_TEST).mean() + 0.05
+    assert careful.predict(X_TEST).mean() > classifier.predict(X_TEST).mean() + 0.05
 
 
 @pytest.mark.parametrize("limit", [2.0, 8.0])
@@ -134,15 +137,14 @@ def test_a_cap_holds_for_each_row(limit):
 
 
 def test_scores_of_probabilities():
-    model = BudgetClassifier(COSTS, scoring="neg_log_loss", random_state=0).fit(X_TRAIN, Y_TRAIN > 0)
+    model = fitted("probabilities")
     found = -log_loss(Y_TEST > 0, model.predict_proba(X_TEST))
     assert model.tradeoff_.score[-1] == pytest.approx(found, abs=0.1)
 
 
-def test_the_same_seed_gives_the_same_model():
-    one, two, other = (
-        BudgetClassifier(COSTS, random_state=seed).fit(X_TRAIN, Y_TRAIN > 0) for seed in (3, 3, 4)
-    )
+def test_the_same_seed_gives_the_same_model(classifier):
+    one = classifier
+    two, other = (BudgetClassifier(COSTS, random_state=seed).fit(X_TRAIN, Y_TRAIN > 0) for seed in (0, 1))
     assert np.array_equal(one.predict_proba(X_TEST), two.predict_proba(X_TEST))
     assert np.array_equal(one.tradeoff_.cost, two.tradeoff_.cost)
     assert not np.array_equal(one.tradeoff_.cost, other.tradeoff_.cost)
@@ -171,14 +173,13 @@ def test_tables_arrays_and_sparse_matrices():
     assert np.array_equal(sparse.predict_proba(sp.csr_array(X.to_numpy()[1::2])), expected)
 
 
-def test_weights_and_class_weights():
+def test_weights_and_class_weights(classifier):
     weight = np.where(Y_TRAIN > 0, 10.0, 1.0)
     weighted = BudgetClassifier(COSTS, random_state=0).fit(X_TRAIN, Y_TRAIN > 0, weight)
     by_class = BudgetClassifier(COSTS, class_weight={True: 10, False: 1}, random_state=0)
     by_class.fit(X_TRAIN, Y_TRAIN > 0)
     assert np.array_equal(weighted.predict_proba(X_TEST), by_class.predict_proba(X_TEST))
-    usual = BudgetClassifier(COSTS, random_state=0).fit(X_TRAIN, Y_TRAIN > 0)
-    assert weighted.predict(X_TEST).mean() > usual.predict(X_TEST).mean()
+    assert weighted.predict(X_TEST).mean() > classifier.predict(X_TEST).mean()
 
 
 def test_no_time_at_all_gives_a_model():
