@@ -112,6 +112,7 @@ def test_a_data_folder_that_does_not_exist(bench: Any, tmp_path: Path) -> None:
     done = bench("--quick", "--out", tmp_path / "bench.json", data=tmp_path / "nowhere")
     assert done.status == 1
     assert "is not a folder" in done.err
+    assert done.err.count("\n") == 1, "the folder is checked before anything is measured"
     assert not (tmp_path / "bench.json").exists()
 
 

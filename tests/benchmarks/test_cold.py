@@ -26,9 +26,20 @@ def test_size_leaves_out_what_is_shared(tmp_path):
     assert cold.installed_size(tmp_path / "bin" / "python") == pytest.approx(2.0)
 
 
+def test_what_was_built_elsewhere_is_not_copied(tmp_path, monkeypatch):
+    checkout, copy = tmp_path / "checkout", tmp_path / "copy"
+    kept = ["pyproject.toml", "src/budgetprune/cli.py"]
+    for file in ("build/wheel/CMakeCache.txt", ".venv/pyvenv.cfg", *kept):
+        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / file).touch()
+    monkeypatch.setattr(cold, "ROOT", checkout)
+    cold.copy_source(copy)
+    assert sorted(str(file.relative_to(copy)) for file in copy.rglob("*.*")) == kept
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 def test_the_service_starts_and_has_memory():
-    ready, memory = cold.serve(Path(sys.executable), os.environ)
+    ready, memory = cold.serve(Path(sys.executable), os.environ, cold.MODEL)
     assert ready > 0
     assert 20 < memory < 5000
 
