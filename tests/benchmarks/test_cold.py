@@ -20,7 +20,7 @@ def test_a_command_that_fails_is_an_error():
 
 def test_size_leaves_out_what_is_shared(tmp_path):
     site = tmp_path / "lib" / "python3.11" / "site-packages"
-    for name in ("mine", "numpy", "scipy.libs"):
+    for name in ("mine", "numpy", "scipy.libs", "narwhals"):
         (site / name).mkdir(parents=True)
         (site / name / "file").write_bytes(b"0" * 2_000_000)
     assert cold.installed_size(tmp_path / "bin" / "python") == pytest.approx(2.0)
