@@ -35,7 +35,6 @@ class Console:
             raise InvalidInputError(
                 f"--json and --out {out} both write to standard output; leave one out, or name another file."
             )
-        self._is_within = False
 
     @property
     def has_bars(self) -> bool:
@@ -51,16 +50,17 @@ class Console:
         what : description of the stage
         bars : whether the stage shows progress bars
         """
-        begin = time.perf_counter()
-        self._say(f"{what} ...", end="\n" if bars and self.has_bars else "")
+        begin, has_bars = time.perf_counter(), bars and self.has_bars
+        self._say(f"{what} ...", end="\n" if has_bars else "")
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BudgetWarning)
             try:
                 yield
             except BaseException:
-                self._say("")
+                if not has_bars:
+                    self._say("")  # ends the line of the stage; bars end their own
                 raise
-        self._say(f" {time.perf_counter() - begin:.1f} s")
+        self._say(f"{'...' if has_bars else ''} {time.perf_counter() - begin:.1f} s")
         for warning in caught:
             if issubclass(warning.category, BudgetWarning):
                 self.note(str(warning.message))

@@ -90,7 +90,12 @@ def select_pruning(context: FitContext, random: np.random.RandomState) -> Select
         candidates = candidates.defaults()
         _warn_of_few_rows(context)
     with tqdm(total=candidates.n_trials, desc="choosing", disable=not options.verbose) as bar:
-        trials = Trials(folds, bar.update)
+
+        def advance(n: int = 1) -> None:
+            bar.total = max(bar.total, bar.n + n)  # fallback measures were not counted
+            bar.update(n)
+
+        trials = Trials(folds, advance)
         budgets = _trial_budgets(context)
         ranked = rank_measures(trials, candidates, budgets)
 
@@ -116,6 +121,7 @@ def select_pruning(context: FitContext, random: np.random.RandomState) -> Select
                 if other.suits(options.budget):
                     chosen = other
                     break
+        bar.total = bar.n  # some trials may not have been needed
     path, tradeoff, refit = chosen.path, chosen.tradeoff, chosen.refit
     choices = Choices.of(chosen.measure, refit, trials)
     builder = FinalModelBuilder(path, tradeoff, refit, context.refit_sample, counting)

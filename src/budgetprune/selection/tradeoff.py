@@ -113,7 +113,7 @@ def trade_off(
         changes_labels = counting is not None and counting.changes_labels(refit.slack)
         if refit.kind is not None or changes_labels:
             is_tried[evenly_spaced(cost, N_REFITS)] = True
-            bar = tqdm(cost[is_tried], desc="scoring the path", disable=not verbose)
+            bar = tqdm(cost[is_tried], desc="scoring the path", leave=None, disable=not verbose)
             tried = [
                 np.mean([fold.try_refit(measure, refit, each) for fold in folds], axis=0) for each in bar
             ]

@@ -97,7 +97,8 @@ def find_levels(
     tested: list[float] = []
     n_slices = 1
     todo = [Slice(0, n_blocks, 0, n_pairs, 0.0, np.inf, 0.0)] if n_blocks else []
-    with tqdm(total=n_blocks, desc="path", unit="split", disable=not verbose) as progress:
+    # Within another bar, its line is removed at the end.
+    with tqdm(total=n_blocks, desc="path", unit="split", leave=None, disable=not verbose) as progress:
         while todo:
             part = todo.pop()
             here = blocks[part.first_block : part.last_block]
