@@ -92,7 +92,7 @@ def select_pruning(context: FitContext, random: np.random.RandomState) -> Select
     with tqdm(total=candidates.n_trials, desc="choosing", disable=not options.verbose) as bar:
 
         def advance(n: int = 1) -> None:
-            bar.total = max(bar.total, bar.n + n)  # fallback measures were not counted
+            bar.total = max(bar.total or 0, bar.n + n)  # fallback measures were not counted
             bar.update(n)
 
         trials = Trials(folds, advance)
