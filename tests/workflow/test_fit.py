@@ -297,3 +297,16 @@ def test_unknown_costs_are_never_named(monkeypatch):
             model="random-forest",
             options=FitOptions(n_trees=8, counting="decided"),
         )
+
+
+def test_a_larger_budget_buys_something_too():
+    """Each column is affordable alone, but trees on all of them need two, which cost more than the budget."""
+    X = np.random.default_rng(0).normal(size=(400, 4)).round(1)
+    risk = 2 * X[:, 0] + 1.5 * X[:, 1] + 0.8 * X[:, 2]
+    table = pd.DataFrame(X, columns=["scan", "test", "age", "noise"]).assign(ill=(risk > 2.5).astype(int))
+    costs = {"scan": 20.0, "test": 18.0, "age": 2.0, "noise": 1.0}
+    for budget in (18, 20, 24):
+        options = FitOptions(n_trees=8, counting="decided")
+        found = fit_table(table, "ill", costs, budget=budget, model="random-forest", options=options)
+        assert 0 < found.about.compared.chosen.decided_cost <= budget
+        assert found.about.compared.whole.n_features == 4

@@ -106,8 +106,8 @@ def fit_table(
     if ensemble is trained[0]:
         return build_model(pruned, ensemble, observer)
     observer.note(
-        f"a forest without the columns that cost more than the budget of {budget:g} is better within it; "
-        "it was pruned."
+        f"a forest without the most expensive columns is better within the budget of {budget:g}; it was "
+        "pruned."
     )
     return build_model(pruned, ensemble, observer, Forest.from_model(trained[0].model))
 

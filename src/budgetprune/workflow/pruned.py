@@ -27,6 +27,9 @@ from budgetprune.workflow.metadata import new_metadata
 from budgetprune.workflow.observer import Observer
 from budgetprune.workflow.options import CommonOptions
 
+# If a budget buys nothing useful, the most expensive columns are left out so many times, all of one price at
+# once: columns that are affordable alone may be too expensive together.
+MOST_LEFT_OUT = 3
 # If a budget is too small, so many larger ones are tried.
 MOST_TRIED = 8
 
@@ -95,16 +98,22 @@ class TrainedEnsemble:
 
 @dataclass(frozen=True, eq=False)
 class OtherBudgets:
-    """Ensembles for larger budgets, and the prices of single columns.
+    """Ensembles for other budgets, and the prices of single columns.
 
     Attributes
     ----------
     ensembles : function from a budget to the ensembles to prune for it
+        The first one is on all columns, the second one, if any, on those within the budget.
     prices : a budget of one of them makes another column affordable
     """
 
     ensembles: Callable[[float], Sequence[TrainedEnsemble]]
     prices: tuple[float, ...] = ()
+
+    def lower_limits(self, budget: float) -> list[float]:
+        """Prices below the most expensive ones within a budget, the largest first."""
+        within = sorted({price for price in self.prices if 0 < price <= budget}, reverse=True)
+        return within[1 : 1 + MOST_LEFT_OUT]
 
 
 def prune_ensemble(
@@ -156,11 +165,17 @@ def best_pruned(
 ) -> tuple[PrunedEstimator, TrainedEnsemble]:
     """Prune ensembles for a budget; return the result with the best cross-fitted score, and its ensemble.
 
-    Raise if the budget is too small for a useful model of any of them. `others` has the ensembles for larger
-    budgets; None: the same ones.
+    If none of them gives a useful model, ensembles without the most expensive columns within the budget are
+    tried; raise if they do not, either. `others` has the ensembles for other budgets; None: the same.
     """
     pruned = [prune_ensemble(each, budget, options, verbose=verbose) for each in ensembles]
     useful = [k for k, each in enumerate(pruned) if not _is_useless(each)]
+    if not useful and others is not None and budget is not None:
+        for limit in others.lower_limits(budget):
+            for cheaper in others.ensembles(limit)[1:]:
+                estimator = prune_ensemble(cheaper, budget, options, verbose=verbose)
+                if not _is_useless(estimator):
+                    return estimator, cheaper
     if not useful:
         others = others or OtherBudgets(lambda _: ensembles)
         _refuse(
