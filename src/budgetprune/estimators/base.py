@@ -24,7 +24,7 @@ from budgetprune.estimators.parameters import (
     check_queries,
     check_scorer,
 )
-from budgetprune.estimators.preprocessed import Preprocessed
+from budgetprune.estimators.preprocessed import Preprocessed, with_categories
 from budgetprune.forest import Forest
 from budgetprune.preprocessing import join_pipeline, split_pipeline
 from budgetprune.refit import Sample
@@ -290,6 +290,9 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         FeatureCosts.of(self.costs).resolve(self.n_features_in_, self._own_names())
         whole = self._default_estimator() if self.estimator is None else clone(self.estimator)
         transformer, model = split_pipeline(whole)
+        if transformer is None:
+            whole, given = with_categories(model, given, is_classifier=self._by_class)
+            transformer, model = split_pipeline(whole)
         set_open_parameters(model, None if self.random_state is None else random, self.n_jobs)
         given = given.with_weight()
         if extra is None:

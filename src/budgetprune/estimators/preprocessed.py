@@ -6,10 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.forest import Forest
-from budgetprune.preprocessing import Preprocessing, PricedPreprocessing, join_pipeline
+from budgetprune.preprocessing import (
+    CategoryNumbers,
+    Preprocessing,
+    PricedPreprocessing,
+    as_category_columns,
+    join_pipeline,
+    text_columns,
+)
 from budgetprune.selection import LabelledRows
 
 
@@ -57,3 +65,38 @@ class Preprocessed:
     def join(self, model: Any) -> Any:
         """Return the pipeline with another model."""
         return join_pipeline(self.pipeline, self.transformer, model)
+
+
+def with_categories(model: Any, given: LabelledRows, *, is_classifier: bool) -> tuple[Any, LabelledRows]:
+    """Make categories of the text columns of training rows.
+
+    Return the model and rows with columns of type ``category`` if it splits by these, or a pipeline that
+    numbers the categories. Without text columns, both stay as they are.
+
+    Parameters
+    ----------
+    model : model that is not fitted yet
+    given : training rows
+    is_classifier : whether targets are classes
+    """
+    if _parameters(model).get("cat_features") is not None:  # CatBoost reads text
+        return model, given
+    splits_categories = hasattr(given.X, "iloc") and _splits_categories(model)
+    columns = text_columns(given.X, with_categories=not splits_categories)
+    if not columns:
+        return model, given
+    if splits_categories:
+        return model, replace(given, X=as_category_columns(given.X, columns))
+    return Pipeline([("categories", CategoryNumbers(is_classifier)), ("model", model)]), given
+
+
+def _splits_categories(model: Any) -> bool:
+    """Whether a model makes splits by category of the columns of type ``category`` of a pandas table."""
+    kind, parameters = type(model).__name__, _parameters(model)
+    if kind.startswith("HistGradientBoosting"):
+        return bool(parameters["categorical_features"] == "from_dtype")
+    return kind.startswith("LGBM") or bool(parameters.get("enable_categorical"))
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    return model.get_params() if hasattr(model, "get_params") else {}

@@ -30,7 +30,9 @@ class LibraryConversion:
         ----------
         model : fitted model
             Classifier or regressor, with a single output. Of scikit-learn: RandomForest, ExtraTrees,
-            DecisionTree, ExtraTree, Bagging of trees, GradientBoosting, HistGradientBoosting. It is kept as
+            DecisionTree, ExtraTree, Bagging of trees, GradientBoosting, HistGradientBoosting; or a
+            CalibratedClassifierCV of two classes around one of them (a sigmoid, or a temperature of scores).
+            It is kept as
             `origin` and never changed. Of XGBoost: Booster, XGBClassifier, XGBRegressor, XGBRFClassifier,
             XGBRFRegressor, XGBRanker, with scalar trees (no `dart`, no `gblinear`, no vectors at leaves). Of
             LightGBM: Booster, LGBMClassifier, LGBMRegressor, LGBMRanker (no `dart`, no linear trees). Of

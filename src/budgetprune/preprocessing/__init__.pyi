@@ -1,3 +1,6 @@
+from .category_numbers import CategoryNumbers as CategoryNumbers
+from .category_order import order_categories as order_categories
+from .category_order import targets_of as targets_of
 from .external import split_columns as split_columns
 from .inputs import InputColumns as InputColumns
 from .pipelines import join_pipeline as join_pipeline
@@ -7,3 +10,5 @@ from .priced import PricedPreprocessing as PricedPreprocessing
 from .raw_columns import as_numbers as as_numbers
 from .raw_columns import as_objects as as_objects
 from .raw_columns import is_missing as is_missing
+from .text_columns import as_category_columns as as_category_columns
+from .text_columns import text_columns as text_columns

@@ -233,5 +233,5 @@ def test_clones_and_text():
     assert clone(model).get_params() == model.get_params()
     with pytest.raises(InvalidInputError, match="must hold numbers"):
         BudgetRegressor(COSTS).fit(X_TRAIN, grade(Y_TRAIN))
-    with pytest.raises(InvalidInputError, match="holds text"):
-        BudgetClassifier().fit(pd.DataFrame({"a": ["x", "y"] * 20}), [0, 1] * 20)
+    with pytest.raises(InvalidInputError, match="holds text, but also 1"):
+        BudgetClassifier().fit(pd.DataFrame({"a": ["x", 1] * 20}), [0, 1] * 20)

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetprune.workflow.tables import Columns, Target, categories, learn_categories, split_table
+from budgetprune.preprocessing import category_order
+from budgetprune.workflow.tables import Columns, Target, learn_categories, split_table
 
 
 def impurity(answers: np.ndarray) -> float:
@@ -20,7 +21,7 @@ def impurity(answers: np.ndarray) -> float:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_best_threshold_is_the_best_set(kind, seed, monkeypatch):
     """The theorem that numbering rests on, against all sets. (Without smoothing, which bends it a little.)"""
-    monkeypatch.setattr(categories, "SMOOTHING", 0.0)
+    monkeypatch.setattr(category_order, "SMOOTHING", 0.0)
     rng = np.random.default_rng(seed)
     code = rng.integers(7, size=120)
     y = (rng.random(120) < rng.random(7)[code]).astype(int) if kind == "two classes" else rng.normal(code % 4)

@@ -10,12 +10,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.feature_selection import SelectorMixin
 
 from budgetprune.errors import InvalidInputError
+from budgetprune.preprocessing.category_numbers import CategoryNumbers
 from budgetprune.preprocessing.external import split_columns
 from budgetprune.preprocessing.operations import Column
 from budgetprune.preprocessing.preprocessing import Preprocessing, Translator, objects_of
 from budgetprune.preprocessing.raw_columns import as_numbers, as_objects
 from budgetprune.preprocessing.translate import containers, encoders, external, numbers
 from budgetprune.preprocessing.translate.builder import Builder, Handler
+from budgetprune.preprocessing.translate.category_numbers import category_numbers
 from budgetprune.utils.feature_names import default_names
 
 # Rows on which a translation is compared with the transformer.
@@ -56,6 +58,8 @@ def find_handler(transformer: Any) -> Handler | None:
     Subclasses may compute something else, so classes are compared by name.
     """
     kind = type(transformer)
+    if kind is CategoryNumbers:
+        return category_numbers
     is_sklearn = kind.__module__.partition(".")[0] == "sklearn"
     if is_sklearn and kind.__name__ in _HANDLERS:
         return _HANDLERS[kind.__name__]

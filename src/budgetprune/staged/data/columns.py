@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetprune.errors import InvalidInputError
 from budgetprune.forest import as_rows
+from budgetprune.preprocessing import as_category_columns, text_columns
 
 Categories = tuple[tuple[Any, ...] | None, ...]
 
@@ -51,9 +51,9 @@ class FeatureSchema:
 def columns_of(X: Any, names: tuple[str, ...] | None) -> FeatureSchema:
     """Describe the features of a table.
 
-    Columns of type ``category`` (polars: Categorical, Enum) are categorical.
+    Columns of type ``category`` (polars: Categorical, Enum) are categorical, and so are text columns.
     """
-    _refuse_text(X)
+    X = as_category_columns(X, text_columns(X))
     if hasattr(X, "get_columns"):
         found = [_polars_categories(column) for column in X.get_columns()]
     elif hasattr(X, "iloc"):
@@ -62,30 +62,6 @@ def columns_of(X: Any, names: tuple[str, ...] | None) -> FeatureSchema:
         found = [None] * X.shape[1]
     has_any = any(each is not None for each in found)
     return FeatureSchema(len(found), names, tuple(found) if has_any else None)
-
-
-def _refuse_text(X: Any) -> None:
-    """Raise if a column holds strings: the user has to declare which columns are categorical."""
-    if hasattr(X, "get_columns"):
-        text = [column.name for column in X.get_columns() if str(column.dtype) == "String"]
-        advice = "X.with_columns(pl.col({name!r}).cast(pl.Categorical))"
-    elif hasattr(X, "iloc"):
-        columns = ((name, X.iloc[:, k]) for k, name in enumerate(X.columns))
-        text = [name for name, column in columns if _holds_text(column)]
-        advice = "X[{name!r}] = X[{name!r}].astype('category')"
-    else:
-        return
-    if text:
-        how = advice.format(name=text[0])
-        raise InvalidInputError(
-            f"column {text[0]!r} of X holds text. If it is categorical, convert it: {how}; if not, drop it."
-        )
-
-
-def _holds_text(column: Any) -> bool:
-    if str(column.dtype) not in ("object", "str", "string") and not str(column.dtype).startswith("string["):
-        return False
-    return any(isinstance(value, str) for value in column.dropna().head(100))
 
 
 def _pandas_categories(column: Any) -> tuple[Any, ...] | None:

@@ -12,6 +12,7 @@ from budgetprune.forest.adapter import Adapter
 from budgetprune.forest.adapters.sklearn import reader
 from budgetprune.forest.adapters.sklearn.boosting import from_gradient_boosting
 from budgetprune.forest.adapters.sklearn.bootstrap import in_bag_counts
+from budgetprune.forest.adapters.sklearn.calibrated import from_calibrated
 from budgetprune.forest.adapters.sklearn.exporter import to_sklearn
 from budgetprune.forest.adapters.sklearn.hist import from_hist_gradient_boosting
 from budgetprune.forest.adapters.sklearn.importer import from_bagging, from_forest, from_tree
@@ -33,7 +34,7 @@ _IMPORTERS = {
     f"sklearn.{ensemble}{task}": function
     for ensemble, function in _ENSEMBLES.items()
     for task in ("Classifier", "Regressor")
-}
+} | {"sklearn.CalibratedClassifierCV": from_calibrated}
 
 
 class SklearnAdapter(Adapter):
