@@ -10,5 +10,5 @@ from .priced import PricedPreprocessing as PricedPreprocessing
 from .raw_columns import as_numbers as as_numbers
 from .raw_columns import as_objects as as_objects
 from .raw_columns import is_missing as is_missing
-from .text_columns import as_category_columns as as_category_columns
-from .text_columns import text_columns as text_columns
+from .text import as_category_columns as as_category_columns
+from .text import text_columns as text_columns

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from budgetprune.preprocessing.category_order import order_categories, targets_of
 from budgetprune.preprocessing.raw_columns import Column, as_numbers, as_objects
-from budgetprune.preprocessing.text_columns import text_columns
+from budgetprune.preprocessing.text import text_columns
 
 
 class CategoryNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
