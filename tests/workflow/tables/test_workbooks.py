@@ -164,6 +164,11 @@ def test_price_list(tmp_path):
     write(file, {"Prices": rows, "Old prices": rows})
     with pytest.raises(InvalidInputError, match="several sheets: 'Prices', 'Old prices'; delete all but one"):
         read_price_list(file)
+    write(file, {"Prices": [["Feature", "Cost"], [], [2020, "4,5"], [2021, -1]]})
+    with pytest.raises(InvalidInputError, match=r"the cost of '2021' in row 4 of .*prices\.xlsx is '-1'"):
+        read_price_list(file)
+    write(file, {"Prices": [["Feature", "Cost"], [2020, "4,5"]]})
+    assert read_price_list(file).own == {"2020": 4.5}
     write(file, {"Prices": [["feature", "price"], ["age", 1]]})
     with pytest.raises(InvalidInputError, match=r"prices\.xlsx has the columns 'feature', 'price', but a p"):
         read_price_list(file)

@@ -131,14 +131,15 @@ def read_price_list(file: str | os.PathLike[str]) -> PriceList:
         T3,3,blood draw
         ,10,blood draw
 
-    In a file separated by semicolons or tabs, a cost may have a decimal comma (``2,5``).
+    In an Excel file, or a file separated by semicolons or tabs, a cost may have a decimal comma (``2,5``).
     A name that begins like a formula may have a quote before it, as in `price_list_template`.
     """
     path = Path(file)
     if is_workbook(path):
         with reading_errors(path):
-            frame, _ = read_workbook(path, ("feature", "source"), sheet=None, sheet_option=None)
-        return price_list_of(frame, path)
+            frame, rows = read_workbook(path, as_text=None, sheet=None, sheet_option=None)
+        places = [f"row {row}" for row in rows.tolist()]
+        return _price_list(path, _entries_of(frame, path, places), has_decimal_commas=True)
     with reading_errors(path):
         separator, _ = read_header(path)
     entries = ((f"line {line}", entry) for line, entry in _entries(path))
@@ -146,21 +147,21 @@ def read_price_list(file: str | os.PathLike[str]) -> PriceList:
     return _price_list(path, entries, has_decimal_commas=separator != ",")
 
 
-def price_list_of(table: pd.DataFrame, name: Path | str = "the price list") -> PriceList:
-    """Read a price list from a DataFrame with the columns of a price list file.
+def price_list_of(table: pd.DataFrame) -> PriceList:
+    """Read a price list from a DataFrame with the columns of a price list file."""
+    name = "the price list"
+    return _price_list(name, _entries_of(table, name, [f"row {k + 1}" for k in range(len(table))]))
 
-    Parameters
-    ----------
-    table : DataFrame
-    name : what messages call it
-    """
+
+def _entries_of(
+    table: pd.DataFrame, name: Path | str, places: Sequence[str]
+) -> list[tuple[str, dict[str, str]]]:
+    """Return the rows of a price list with their places; `name` is for messages."""
     header = [str(column).strip().lower() for column in table.columns]
     _check_header(name, header)
     text = table.astype(object).where(table.notna(), "")
     rows = text.map(str).itertuples(index=False, name=None)
-    return _price_list(
-        name, ((f"row {k + 1}", dict(zip(header, row, strict=True))) for k, row in enumerate(rows))
-    )
+    return [(place, dict(zip(header, row, strict=True))) for place, row in zip(places, rows, strict=True)]
 
 
 def _price_list(

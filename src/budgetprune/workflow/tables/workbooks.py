@@ -26,7 +26,7 @@ _MISSING = frozenset(("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NUL
 
 
 def read_workbook(
-    path: Path, as_text: Collection[str], sheet: str | None, sheet_option: str | None
+    path: Path, as_text: Collection[str] | None, sheet: str | None, sheet_option: str | None
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     """Read one sheet of an Excel file.
 
@@ -35,7 +35,7 @@ def read_workbook(
     Parameters
     ----------
     path : path of the file
-    as_text : columns that are read as strings
+    as_text : columns that are read as strings; None: all
     sheet : name of the sheet; None if only one has any cells
     sheet_option : option that selects the sheet, for messages; None if there is none
 
@@ -70,7 +70,7 @@ def read_workbook(
     columns = list(zip(*lines, strict=True)) if lines else [()] * len(header)
     names = _names(header, columns, first_row + 1, first_column)
     kept = [k for k, name in enumerate(names) if name is not None]
-    frame = pd.DataFrame({k: _column(columns[k], names[k] in as_text) for k in kept})
+    frame = pd.DataFrame({k: _column(columns[k], as_text is None or names[k] in as_text) for k in kept})
     frame.columns = pd.Index([names[k] for k in kept], dtype=object)
     return frame, rows
 
