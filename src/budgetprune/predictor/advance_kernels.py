@@ -108,14 +108,13 @@ def advance(
     for t in range(trees.n_trees):
         state.due[n_due] = t
         n_due += 1 if state.marks[t] & due else 0
+    if rule.look_ahead == 1:
+        advance_together(n_due, trees, rule, slack, state)
+        return
     for i in range(n_due):
         t = state.due[i]
         subtract_needs(t, state)
-        n_window: Size
-        if rule.look_ahead == 1:
-            n_window = look_at_children(t, trees, slack, state)
-        else:
-            n_window = look_ahead(t, trees, rule.look_ahead, slack, state)
+        n_window: Size = look_ahead(t, trees, rule.look_ahead, slack, state)
         add_needs(t, n_window, trees, rule, state)
 
 
@@ -126,41 +125,116 @@ def advance(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def look_at_children(t: Size, trees: BoundedTrees, slack: cython.double, state: State) -> Size:
-    """Find what `look_ahead` finds for one level, without steps that were made before."""
-    window: Size = t * state.n_places
-    h: Size = state.node[t]
-    k: Size = trees.node[h].feature
-    left: Size
-    right: Size
-    if state.n_window[t] > 0 and not state.known[k]:
-        left = descend(state.window_node[window + 1], trees, state)
-        right = descend(state.window_node[window + 2], trees, state)
-    else:
-        if state.n_window[t] > 0:
-            # The window has the nodes that were reached from the children.
-            right = child_of(h, k, trees, state) & 1
-            h = state.window_node[window + 1 + right]
-        h = descend(h, trees, state)
+def advance_together(
+    n_due: Size, trees: BoundedTrees, rule: StoppingRule, slack: cython.double, state: State
+) -> cython.void:
+    """Advance the trees that are due by what `look_ahead` does for one level, all of them together.
+
+    Steps that were made before are not repeated: the window has the nodes that were reached from the children
+    of the current node.
+    """
+    i: Size
+    t: Size
+    h: Size
+    child: Size
+    window: Size
+    n_moved: Size = 0
+    for i in range(n_due):
+        t = state.due[i]
+        subtract_needs(t, state)
+        h = state.node[t]
+        state.moved[n_moved] = t
+        if state.n_window[t] == 0:
+            state.cursor[n_moved] = h
+            n_moved += 1
+        else:
+            k: Size = trees.node[h].feature
+            if state.known[k]:
+                right: Size = child_of(h, k, trees, state) & 1
+                state.cursor[n_moved] = state.window_node[t * state.n_places + 1 + right]
+                n_moved += 1
+    descend_together(n_moved, trees, state)
+    for i in range(n_moved):
+        t = state.moved[i]
+        h = state.cursor[i]
+        window = t * state.n_places
         state.node[t] = h
-        k = trees.node[h].feature
-        if k == trees.n_features:
-            join_bounds(h, h, trees, state)
-            replace_bounds(t, trees, slack, state)
-            return 0
-        left = trees.node[h].child
-        share: cython.double = trees.share_left[left >> 1]
-        right = descend(left + 1, trees, state)
-        left = descend(left, trees, state)
+        is_split: cython.bint = trees.node[h].feature < trees.n_features
+        child = cython.cast(Size, trees.node[h].child)
+        share: cython.double = trees.share_left[child >> 1]
         add_to_window(h, 1.0, window, trees, state)
         state.window_share[window + 1] = share
         state.window_share[window + 2] = 1.0 - share
+        state.window_node[window + 1] = child if is_split else h
+        state.window_node[window + 2] = child + 1 if is_split else h
+    for i in range(n_due):
+        window = state.due[i] * state.n_places
+        state.cursor[2 * i] = state.window_node[window + 1]
+        state.cursor[2 * i + 1] = state.window_node[window + 2]
+    descend_together(2 * n_due, trees, state)
+    for i in range(n_due):
+        t = state.due[i]
+        store_sides(t, state.cursor[2 * i], state.cursor[2 * i + 1], trees, slack, state)
+        is_leaf: cython.bint = trees.node[state.node[t]].feature == trees.n_features
+        add_needs(t, 0 if is_leaf else 3, trees, rule, state)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def descend_together(n: Size, trees: BoundedTrees, state: State) -> cython.void:
+    """Do what `descend` does, for the first nodes of `state.cursor`.
+
+    All make a step before any makes another one. So the processor waits for several nodes at once, and there
+    are no branches that it would often mispredict.
+    """
+    i: Size
+    c: Size
+    h: Size
+    n_active: Size = 0
+    for i in range(n):
+        state.active[n_active] = i
+        n_active += 1 if state.known[trees.node[state.cursor[i]].feature] else 0
+    while n_active > 0:
+        n_left: Size = 0
+        for i in range(n_active):
+            c = state.active[i]
+            h = state.cursor[c]
+            k: Size = trees.node[h].feature
+            is_known: Size = 1 if state.known[k] else 0
+            x: cython.float = state.single[k]
+            threshold: cython.float = trees.node[h].threshold
+            # All of this is as in `child_of`, but without effect if the feature is unknown.
+            right: Size = 1 if x > threshold else 0
+            is_apart: Size = right | (1 if x < threshold else 0)
+            if is_known > is_apart:
+                right = 0 if goes_left(state.row[k], trees.origin[h], trees) else 1
+            below: Size = cython.cast(Size, trees.node[h].child) + right
+            h += (below - h) & -is_known
+            state.cursor[c] = h
+            if cython.compiled:
+                prefetch(cython.address(trees.node[h]))
+            state.active[n_left] = c
+            n_left += is_known
+        n_active = n_left
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def store_sides(
+    t: Size, left: Size, right: Size, trees: BoundedTrees, slack: cython.double, state: State
+) -> cython.void:
+    """Store the nodes that are reached from both children of the current node of a tree, and its bounds."""
+    window: Size = t * state.n_places
     state.window_node[window + 1] = left
     state.window_node[window + 2] = right
     state.window_feature[window + 1] = trees.node[left].feature
     state.window_feature[window + 2] = trees.node[right].feature
     if cython.compiled:
-        # What is likely to be compared soon. A function of its own would be optimized away by GCC.
+        # What is likely to be compared soon; GCC would drop a function that only does this.
         below: Size = trees.node[left].child
         prefetch(cython.address(trees.node[below]))
         prefetch(cython.address(trees.share_left[below >> 1]))
@@ -175,7 +249,6 @@ def look_at_children(t: Size, trees: BoundedTrees, slack: cython.double, state: 
         state.side_bounds[2 * t + 1] = on_right
         join_bounds(left, right, trees, state)
         replace_bounds(t, trees, slack, state)
-    return 3
 
 
 @cython.cfunc

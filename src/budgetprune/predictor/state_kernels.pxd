@@ -51,7 +51,7 @@ cdef class State:
     cdef OutDoubles2 final_bounds
     cdef object known_array, score_array, bound_array
     # Scratch memory.
-    cdef OutLongs due, queue
+    cdef OutLongs due, moved, cursor, active, queue
     cdef Size n_queued
     cdef OutDoubles queue_share
     cdef OutInts fresh_low, fresh_high

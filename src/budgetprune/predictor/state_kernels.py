@@ -120,7 +120,7 @@ class State:
         self.n_features = n_features
         self.n_places = n_places
         self.row = np.zeros(n_features)  # values; only known ones are read
-        self.single = np.zeros(n_features, dtype=np.float32)  # values in single precision
+        self.single = np.zeros(n_features + 1, dtype=np.float32)  # values in single precision
         block = np.zeros((), dtype=_block_type(trees, n_sources, n_places))
         self.block = block.reshape(1).view(np.uint8)
         self.known, self.known_array = block["known"], block["known"][:n_features]
@@ -149,6 +149,10 @@ class State:
         self.fresh_low = np.empty(trees.n_columns, dtype=np.int32)
         self.fresh_high = np.empty(trees.n_columns, dtype=np.int32)
         self.due = np.empty(n_trees, dtype=np.int64)
+        self.moved = np.empty(n_trees, dtype=np.int64)
+        # Nodes from which `descend_together` descends, and the numbers of those that are still on their way.
+        self.cursor = np.empty(2 * n_trees, dtype=np.int64)
+        self.active = np.empty(2 * n_trees, dtype=np.int64)
         self.gain = np.empty(n_sources, dtype=np.int64)  # by source
         self.bundle = np.empty(n_features, dtype=np.int32)  # features that lack several sources
 
