@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 help: ## list the targets (default)
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /|/' | awk -F'|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
-.PHONY: help docs demo test test-portable test-checked test-browser test-container test-feast fuzz fuzz-service check bench bench-cold bench-service bench-tool bench-large compare wheel format clean
+.PHONY: help docs demo test test-portable test-checked test-browser test-container test-feast test-recipes fuzz fuzz-service check bench bench-cold bench-service bench-tool bench-large bench-ray compare wheel format clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -106,9 +106,15 @@ bench-cold: $(VENV)/installed-bench ## first calls in a fresh environment: proce
 bench-service: $(VENV)/installed-bench ## speed of the HTTP service
 	$(BIN)/python -m benchmarks.service
 
+test-recipes: $(VENV)/installed-test $(VENV)/installed-recipes ## run the recipes for Dask and Spark (needs Java)
+	$(BIN)/python -m pytest tests/workflow/test_recipes.py
+
 # From a CSV file of 20 MB to a model within budget, against training the forest alone.
 bench-tool: $(VENV)/installed-bench ## from a CSV file of 20 MB to a model, against training the forest alone
 	$(BIN)/python -m benchmarks.tool
+
+bench-ray: $(VENV)/installed-bench $(VENV)/installed-ray ## distributed rows and predictions on a local Ray cluster
+	$(BIN)/python -m benchmarks.distributed
 
 bench-large: $(VENV)/installed-bench ## the path on as many rows and features as Yahoo! LTR has
 	$(BIN)/python -m benchmarks --large --out output/bench-large.json

@@ -50,7 +50,15 @@ TOPICS = (
         "workflow",
         "Models from tables",
         "Train a model on a table within a budget, or prune a fitted model; extra `pandas`.",
-        names=("fit_table", "prune_model", "FitOptions", "PruneOptions", "BudgetModel"),
+        names=(
+            "fit_table",
+            "prune_model",
+            "predict_batches",
+            "predict_files",
+            "FitOptions",
+            "PruneOptions",
+            "BudgetModel",
+        ),
     ),
     Topic(
         "staged-models",

@@ -13,6 +13,8 @@ NAMES = {
     "FitOptions",
     "PruneOptions",
     "fit_table",
+    "predict_batches",
+    "predict_files",
     "prune_model",
     "BudgetRegressor",
     "StagedPredictor",

@@ -56,5 +56,11 @@ from .workflow import (
     fit_table as fit_table,
 )
 from .workflow import (
+    predict_batches as predict_batches,
+)
+from .workflow import (
+    predict_files as predict_files,
+)
+from .workflow import (
     prune_model as prune_model,
 )

@@ -218,3 +218,35 @@ def test_price_lists_without_quotes_are_understood(clinic_of_formulas, run):
     (folder / "plain.csv").write_text(text.replace(",,,", ",2,,"))
     words = [*FOREST, folder / "d.csv", "--target", "=ill", "--costs", folder / "plain.csv", "--trees", 2]
     assert run(*words, "--out", folder / "n", "--quiet") == (0, "", "")
+
+
+def test_parquet_files_part_by_part(files, run, tmp_path):
+    """A pattern of files, and a folder of predictions; the same predictions as of one table."""
+    table = pd.read_csv(files.test)
+    for name, part in (("a", table[:120]), ("b", table[120:])):
+        part.to_parquet(tmp_path / f"{name}.parquet")
+    options = "--engine", "local", "--out", tmp_path / "out", "--keep", "age"
+    said = run("predict", files.model, tmp_path / "*.parquet", *options)
+    assert said.status == 0
+    assert "300 predictions cost" in said.out
+    assert run("predict", files.model, files.test, "--out", tmp_path / "p.csv", "--keep", "age").status == 0
+    written = pd.read_parquet(tmp_path / "out" / "part-000000.parquet")
+    expected = pd.read_csv(tmp_path / "p.csv")
+    for column in ("age", "cost", "probability"):
+        assert written[column].tolist() == pytest.approx(expected[column].tolist(), nan_ok=True)
+    assert written["label"].tolist() == expected["label"].tolist()
+    check_refused(run("predict", files.model, tmp_path / "*.parquet"), "a pattern needs --engine")
+    check_refused(run("predict", files.model, tmp_path), "is a folder; name a file, or add --engine")
+    check_refused(run("predict", files.model, tmp_path, "--engine", "local"), "add --out with a folder")
+    check_refused(run("predict", files.model, files.test, "--workers", "2"), "--workers is for --engine ray")
+    again = (
+        "predict",
+        files.model,
+        tmp_path / "*.parquet",
+        "--engine",
+        "local",
+        "--out",
+        tmp_path / "out",
+        "--full",
+    )
+    check_refused(run(*again), "is not empty")

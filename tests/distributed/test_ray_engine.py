@@ -7,6 +7,7 @@ import signal
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from budgetprune.distributed import DistributedProblem, RayEngine
@@ -119,3 +120,26 @@ def test_says_if_workers_run_out_of_memory(cluster):
     rows = HungryRows(case().frame)
     with pytest.raises(SolverError, match=r"was lost 6 times in a row .*more workers"):
         DistributedProblem(case().forest, rows, engine=RayEngine(1))
+
+
+def test_predictions_are_tasks_and_the_recipe_of_ray_data_works(cluster, tmp_path, monkeypatch):
+    """The recipe is tested here because all tests that need a cluster share one."""
+    from budgetprune import BudgetModel, BudgetPredictor, predict_batches, predict_files
+    from budgetprune.workflow import PredictSettings, parquet_files
+
+    from ..workflow import recipes
+
+    frame = case().frame.assign(key=range(600))
+    folder, model = write(tmp_path, frame), str(tmp_path / "model.budgetprune")
+    BudgetModel(BudgetPredictor(case().forest)).save(model)
+    expected = next(predict_batches(model, [frame], keep=["key"]))
+    monkeypatch.setattr(parquet_files, "PART_ROWS", 250)
+    rows = f"{folder}/*.parquet"
+    predict_files(model, rows, tmp_path / "out", settings=PredictSettings(keep=("key",)), engine="ray")
+    assert pd.read_parquet(sorted((tmp_path / "out").glob("part-*"))).equals(expected)
+
+    ray.cloudpickle.register_pickle_by_value(recipes)
+    files = [str(file) for file in folder.glob("part-*.parquet") if file.stem != "part-1"]  # it has no rows
+    recipes.with_ray(model, files, str(tmp_path / "dataset"))
+    written = pd.read_parquet(list((tmp_path / "dataset").glob("*.parquet")))
+    assert written.sort_values("key", ignore_index=True)["cost"].equals(expected["cost"])

@@ -1,19 +1,13 @@
-"""Columns that ``budgetprune predict`` writes: labels, costs and the features used."""
+"""Output of ``budgetprune predict``: a sentence, and records for JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from budgetprune.forest import Forest
-    from budgetprune.predictor import BudgetPredictor
-
-SEPARATOR = ";"  # separates feature names within one field
 
 
 def records_of(written: pd.DataFrame) -> Any:
@@ -21,98 +15,16 @@ def records_of(written: pd.DataFrame) -> Any:
     return written.astype(object).where(written.notna(), None).to_dict(orient="records")
 
 
-def predict_early(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:
-    """Predict with sequential acquisition and early stopping."""
-    from budgetprune.staged import StagedPredictor
-
-    simulation = predictor.simulate(rows, max_cost=max_cost)
-    probability = None
-    if simulation.probabilities is not None:
-        probability = _of_label(predictor, simulation.label, simulation.probabilities)
-        if predictor.threshold is None and not isinstance(predictor, StagedPredictor):
-            # Lower bound for a decided label: remaining trees cannot change it.
-            least = 1 / simulation.probabilities.shape[1]
-            probability = np.where(simulation.decided, np.maximum(probability, least), probability)
-    return _columns(
-        predictor, simulation.label, probability, simulation.cost, simulation.decided, simulation.acquired
-    )
-
-
-def predict_full(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, Any]:
-    """Predict from all features that the trees use."""
-    label, acquired = predictor.predict(rows), _all_sources(predictor, rows)
-    probability = None
-    if predictor.forest.is_classifier:
-        probability = _of_label(predictor, label, predictor.predict_proba(rows))
-    is_decided = np.ones(len(rows), dtype=np.bool_)
-    return _columns(predictor, label, probability, predictor.costs.total(acquired), is_decided, acquired)
-
-
-def all_trees(predictor: BudgetPredictor) -> Forest:
-    """Return all trees, including those of unreachable stages."""
-    from budgetprune.staged import StagedPredictor
-
-    return predictor.model.trees() if isinstance(predictor, StagedPredictor) else predictor.forest
-
-
-def _all_sources(predictor: BudgetPredictor, rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return sources acquired without early stopping: all stages, or all sources on a row's paths."""
-    from budgetprune.problem import sources_used
-    from budgetprune.staged import StagedPredictor
-
-    if not isinstance(predictor, StagedPredictor):
-        return sources_used(predictor.forest, predictor.costs, predictor.encode(rows))
-    acquired = np.zeros((len(rows), predictor.costs.n_sources), dtype=np.bool_)
-    for stage in predictor.model.chain.stages:
-        acquired[:, list(stage.sources)] = True
-    return acquired
-
-
-def _of_label(
-    predictor: BudgetPredictor, label: NDArray[Any], probabilities: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    classes = predictor.forest.classes
-    assert classes is not None
-    order = np.argsort(classes)
-    number = order[np.searchsorted(classes, label, sorter=order)]
-    return probabilities[np.arange(label.size), number]
-
-
-def _columns(
-    predictor: BudgetPredictor,
-    label: NDArray[Any],
-    probability: NDArray[np.float64] | None,
-    cost: NDArray[np.float64],
-    decided: NDArray[np.bool_],
-    acquired: NDArray[np.bool_],
-) -> dict[str, Any]:
-    used = features_used(predictor, acquired)
-    numbers = {"prediction": label} if probability is None else {"label": label, "probability": probability}
-    return numbers | {"cost": cost, "decided": decided, "features_used": used}
-
-
-def features_used(predictor: BudgetPredictor, acquired: NDArray[np.bool_]) -> NDArray[np.object_]:
-    """Return the names of the tested features that each row acquired.
-
-    Many rows acquire the same sources, so names are joined once per distinct set.
-    """
-    forest, costs = predictor.inputs(all_trees(predictor)), predictor.feature_costs
-    tested = forest.used_features.tolist()
-    needs = [costs.needs[costs.needs_start[k] : costs.needs_start[k + 1]] for k in tested]
-    packed, which = np.unique(np.packbits(acquired, axis=1), axis=0, return_inverse=True)
-    sets = np.unpackbits(packed, axis=1, count=costs.n_sources).astype(np.bool_)
-    is_paid = costs.price > 0
-    names = np.empty(len(sets), dtype=object)
-    for i, has in enumerate(sets):
-        known = [k for k, needed in zip(tested, needs, strict=True) if (has | ~is_paid)[needed].all()]
-        names[i] = SEPARATOR.join(predictor.feature_names[k] for k in known)
-    return names[which.reshape(-1)]
-
-
 def summary_of(predictions: dict[str, Any]) -> str:
+    """Return the costs of predictions in one sentence."""
     cost, n_rows = predictions["cost"], len(predictions["cost"])
     n_open = n_rows - int(np.count_nonzero(predictions["decided"]))
-    left = f"; {n_open:,} were not decided within what they may cost" if n_open else ""
     return (
-        f"{n_rows:,} predictions cost {np.mean(cost):.4g} on average, and at most {np.max(cost):.4g}{left}."
+        f"{n_rows:,} predictions cost {np.mean(cost):.4g} on average, and at most {np.max(cost):.4g}"
+        f"{undecided(n_open)}."
     )
+
+
+def undecided(n_open: int) -> str:
+    """Return the part of the sentence about undecided rows."""
+    return f"; {n_open:,} were not decided within what they may cost" if n_open else ""

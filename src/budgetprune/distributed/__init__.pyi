@@ -4,3 +4,4 @@ from .engine import WorkerLostError as WorkerLostError
 from .problem import DistributedProblem as DistributedProblem
 from .problem import DistributedReport as DistributedReport
 from .ray_engine import RayEngine as RayEngine
+from .tables import ParquetRows as ParquetRows

@@ -1,3 +1,4 @@
+from .batches import predict_batches as predict_batches
 from .comparison import rounded_up as rounded_up
 from .error_costs import ErrorCosts as ErrorCosts
 from .fit import fit_table as fit_table
@@ -5,8 +6,14 @@ from .observer import Observer as Observer
 from .options import FitOptions as FitOptions
 from .options import PruneOptions as PruneOptions
 from .options import check_limit as check_limit
+from .parquet_files import FilesSummary as FilesSummary
+from .parquet_files import PredictSettings as PredictSettings
+from .parquet_files import predict_files as predict_files
 from .path_budgets import point_at as point_at
 from .path_budgets import point_within as point_within
+from .predictions import SEPARATOR as SEPARATOR
+from .predictions import inputs_of as inputs_of
+from .predictions import predict_rows as predict_rows
 from .prune import prune_model as prune_model
 from .rebudget import rebudget_model as rebudget_model
 from .rebudget import unused_budget_note as unused_budget_note
