@@ -26,6 +26,9 @@ from budgetprune import (
     fit_table,
 )
 
+# Some releases only warn of stores in a folder.
+pytestmark = pytest.mark.filterwarnings("ignore:The filesystem:FutureWarning")
+
 MLFLOW = ("mlflow", "mlflow-skinny")
 # Packages of extras.
 OPTIONAL = ("lightgbm", "xgboost", "catboost", "onnx", "polars", "duckdb", "matplotlib", "typer", "rich")
