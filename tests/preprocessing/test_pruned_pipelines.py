@@ -212,3 +212,9 @@ def test_problems_of_encoded_features_have_costs_of_raw_columns(rows):
     path = PruningProblem(forest, preprocessing.transform(rows), costs=costs).path()
     used = path.unpruned.cost
     assert used == pytest.approx(np.mean([cost_of_row(fitted, rows, i) for i in range(len(rows))]))
+
+
+def test_forests_are_made_of_the_last_step():
+    X, y = make_table(60, missing=False)
+    with pytest.raises(UnsupportedModelError, match="pruning estimators and prune_model take pipelines"):
+        Forest.from_model(a_pipeline().fit(X, y))

@@ -51,8 +51,8 @@ def find_adapter(model: Any) -> Adapter:
         supported = sorted(name for each in ADAPTERS for name in each.importers)
         raise UnsupportedModelError(
             f"cannot turn a {_full_name(model)} into a Forest. Supported are these classes, but not their "
-            f"subclasses: {', '.join(supported)}. If the model is wrapped in a pipeline or a search, pass "
-            "the fitted model inside it."
+            f"subclasses: {', '.join(supported)}. The pruning estimators and prune_model "
+            "take pipelines that end with such a model; of a search, pass best_estimator_."
         )
     return adapter
 
