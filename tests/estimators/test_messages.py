@@ -11,8 +11,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier,
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GridSearchCV
 
 from budgetprune import FeatureCosts, InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
@@ -98,9 +97,9 @@ BOTH = {
     ),
     "booster": ({"estimator": lightgbm.Booster.__new__(lightgbm.Booster)}, "FrozenEstimator(model) if it is"),
     "other model": ({"estimator": LogisticRegression()}, "cannot turn a sklearn.LogisticRegression into a"),
-    "pipeline": (
-        {"estimator": make_pipeline(StandardScaler(), RandomForestClassifier())},
-        "If the model is wrapped in a pipeline or a search, pass the fitted model inside it",
+    "search": (
+        {"estimator": GridSearchCV(RandomForestClassifier(), {"max_depth": [2]})},
+        "take pipelines that end with such a model; of a search, pass best_estimator_",
     ),
     "frozen other model": (
         {"estimator": FrozenEstimator(LogisticRegression())},
