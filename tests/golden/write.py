@@ -2,7 +2,8 @@
 
 A file is written in the first version that can hold it, so that older releases read it: a predictor alone in
 version 1, with a path in version 2, a staged model in version 3, a path alone in version 4, one with a
-preprocessing in version 5. ``path-2.npz`` is a path in the format of release 0.1, which is no longer written.
+preprocessing, with details (a unit, measures of probabilities) or with residuals in version 5. ``path-2.npz``
+is a path in the format of release 0.1, which is no longer written.
 
 A file that a release could read stays as it is for ever, so none is written twice. The models are spelled out
 by hand, because no library's training gives the same bits on every machine.
@@ -11,6 +12,7 @@ by hand, because no library's training gives the same bits on every machine.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,9 @@ import numpy as np
 
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.forest import Forest
-from budgetprune.model import About, BudgetModel, Compared, Figures
+from budgetprune.model import About, BudgetModel, ClassQuality, Compared, Figures, Quality
 from budgetprune.path import PruningPath
-from budgetprune.predictor import BudgetPredictor
+from budgetprune.predictor import BudgetPredictor, Residuals
 from budgetprune.problem.acquisition import sources_used
 from budgetprune.problem.pruning import Pruning
 
@@ -154,6 +156,33 @@ def with_path() -> BudgetModel:
     return BudgetModel(BudgetPredictor(path[1].forest, costs, **options), path, about)
 
 
+def detailed() -> BudgetModel:
+    """The same with details that releases before 0.2 do not know."""
+    model = with_path()
+    about = model.about
+    assert about is not None
+    assert about.compared is not None
+    qualities = (
+        Quality(
+            0.9375, 0.25, 0.03125, (ClassQuality("no", 30, 0.75, 0.5), ClassQuality("yes", 10, 1.0, 0.25))
+        ),
+        Quality(None, 0.5, 0.0625, (ClassQuality("no", 40, 1.0, 1.0), ClassQuality("yes", 0, None, None))),
+    )
+    whole, chosen = (
+        replace(figures, quality=quality)
+        for figures, quality in zip((about.compared.whole, about.compared.chosen), qualities, strict=True)
+    )
+    compared = replace(about.compared, whole=whole, chosen=chosen)
+    return replace(model, about=replace(about, compared=compared, unit="€"))
+
+
+def with_residuals() -> BudgetPredictor:
+    """A regression with residuals for intervals."""
+    forest, costs, options = boosted()
+    sizes = np.array([[0.0, 0.5, 1.25, 3.5]])
+    return BudgetPredictor(forest, costs, **options, residuals=Residuals(sizes, 9))
+
+
 def answers(forest: Forest, costs: CostTable) -> dict[str, Any]:
     """What the model says about the rows, as JSON keeps it to the last bit."""
     X = np.array(rows(forest.n_features), dtype=float)
@@ -208,14 +237,19 @@ def write_path() -> None:
 def write_plain() -> None:
     whole = with_path()
     models = {f"{name}-1": build() for name, build in MODELS.items()}
-    models["with_path-2"] = whole.predictor.forest, whole.predictor.costs, whole.predictor._settings()
+    with_about = {"with_path-2": whole, "detailed-5": detailed()}
+    models["residuals-5"] = models["boosted-1"]
+    for name in with_about:
+        models[name] = whole.predictor.forest, whole.predictor.costs, whole.predictor._settings()
     for name, (forest, costs, options) in models.items():
         file = FOLDER / f"{name}.budgetprune"
         if file.exists():
             print(f"{file.name} stays as it is")
             continue
-        if name == "with_path-2":
-            whole.save(file)
+        if name in with_about:
+            with_about[name].save(file)
+        elif name == "residuals-5":
+            with_residuals().save(file)
         else:
             save_model(file, forest, costs, options)
         known = {"rows": rows(forest.n_features), "options": options} | answers(forest, costs)

@@ -13,7 +13,7 @@ from budgetprune.model import About, BudgetModel
 from budgetprune.persistence.container import PREAMBLE
 
 from ..golden.planting import rows
-from ..golden.write import FOLDER, MODELS, with_path
+from ..golden.write import FOLDER, MODELS, detailed, with_path
 from ..persistence.parts import Parts, assemble
 
 GOLDEN = FOLDER / "with_path-2.budgetprune"
@@ -50,6 +50,39 @@ def test_golden_file_is_read_and_still_written(model, tmp_path):
     assert_same(model, BudgetModel.load(GOLDEN))
     model.save(tmp_path / "m")
     assert (tmp_path / "m").read_bytes() == GOLDEN.read_bytes()
+
+
+def test_details_have_a_section_that_older_releases_do_not_know(tmp_path):
+    model, golden = detailed(), FOLDER / "detailed-5.budgetprune"
+    assert_same(model, BudgetModel.load(golden))
+    model.save(tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == golden.read_bytes()
+    assert PREAMBLE.unpack_from((tmp_path / "m").read_bytes())[1] == 5
+    assert About.from_json(json.loads(json.dumps(model.about.to_json()))) == model.about
+    assert replace(model, about=model.about.with_details({})).about == with_path().about
+
+
+@pytest.mark.parametrize(
+    ("keys", "to"),
+    [
+        (["unit"], 3),
+        (["chosen", "auc"], 1.5),
+        (["chosen", "by_class"], "all"),
+        (["chosen", "by_class", 0, "recall"], -1),
+        (["chosen", "by_class", 0, "label"], 1),
+        (["chosen", "log_loss"], None),
+        (["whole"], {"auc": 0.5}),
+        (["other"], 1),
+    ],
+)
+def test_damaged_details(tmp_path, keys, to):
+    parts = Parts((FOLDER / "detailed-5.budgetprune").read_bytes())
+    set_header("details", *keys, to=to)(parts)
+    parts.describe()
+    file = tmp_path / "bad.budgetprune"
+    file.write_bytes(assemble(parts.text().encode(), parts.body(), parts.version))
+    with pytest.raises(InvalidInputError, match=r"metadata|details of a model"):
+        BudgetModel.load(file)
 
 
 def test_a_predictor_reads_its_part_only(model):

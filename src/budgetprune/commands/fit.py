@@ -29,6 +29,11 @@ class FitArguments:
     decided: options.Decided = False
     slack: options.Slack = 0.0
     tolerance: options.Tolerance = None
+    scoring: options.Scoring = None
+    class_weight: options.ClassWeight = None
+    threshold: options.Threshold = None
+    qid: options.Queries = None
+    unit: options.Unit = ""
     validation: options.Validation = None
     task: options.Task = None
     categorical: options.Categorical = None

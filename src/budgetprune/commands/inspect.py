@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from budgetprune.commands import options
 from budgetprune.commands import staged_tables as tables
-from budgetprune.commands.comparison import as_table, compared_table
+from budgetprune.commands.comparison import as_table, compared_table, whole_name, with_unit
 from budgetprune.commands.console import Console
+from budgetprune.commands.quality import quality_tables
 
 if TYPE_CHECKING:
     from budgetprune.model import BudgetModel
@@ -50,12 +51,13 @@ def inspect(arguments: InspectArguments) -> None:
     if isinstance(model.predictor, StagedPredictor):
         score_name = "score" if model.about is None else model.about.score_name
         staged = model.predictor.model
-        console.show(tables.curve_table(staged, score_name, has_error_costs=staged.has_error_costs))
-        console.show(tables.stage_table(staged))
+        unit = "" if model.about is None else model.about.unit
+        curve = tables.curve_table(staged, score_name, unit=unit, has_error_costs=staged.has_error_costs)
+        console.show(curve, tables.stage_table(staged, unit=unit))
         if is_compared:
-            console.show(tables.compared_table(model))
+            console.show(tables.compared_table(model), *quality_tables(model, tables.PLAIN))
     elif is_compared:
-        console.show(compared_table(model))
+        console.show(compared_table(model), *quality_tables(model, whole_name(model)))
     n_others = len(model.predictor.feature_names) - len(features)
     title = f"Features that the model uses: {len(features)}; never needed: {n_others}"
     console.show(as_table(columns, title) if features else "The model uses no features.")
@@ -121,7 +123,9 @@ def _summary(model: BudgetModel) -> list[str]:
     lines = [f"Predicts {classes} with {forest.n_trees} trees{stages}, {forest.n_splits:,} splits."]
     if about is not None:
         counting = "" if stages else f" ({about.counting} cost)"
-        budget = "no budget" if about.budget is None else f"budget {about.budget:g}{counting}"
+        budget = "no budget"
+        if about.budget is not None:
+            budget = f"budget {with_unit(f'{about.budget:g}', about)}{counting}"
         chosen = ", and were cross-fitted" if stages else f", {about.n_validation:,} counted costs and chose"
         source = "as a staged model" if stages else f"from {about.model or 'a model'}"
         lines += [

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from budgetprune.commands.class_weights import parse_class_weight
 from budgetprune.workflow import MOST_COLUMNS as MOST_COLUMNS
 
 
@@ -160,6 +161,46 @@ Tolerance = Annotated[
         help="With --decided, for regression: largest width of an interval that counts as certain.",
     ),
 ]
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        show_default=False,
+        help="Scorer of scikit-learn that chooses the model, such as roc_auc, neg_log_loss, f1 or "
+        "neg_mean_absolute_error. By default accuracy, R², or NDCG with --qid.",
+    ),
+]
+ClassWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="balanced|CLASS=WEIGHT",
+        show_default=False,
+        help="Weights of classes in training and in the default score: balanced, or a weight for a class (1 "
+        "for the others). May be repeated.",
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        show_default=False,
+        help="For two classes: smallest probability at which the second one, in sorted order, is predicted.",
+    ),
+]
+Queries = Annotated[
+    str | None,
+    typer.Option(
+        "--qid",
+        metavar="COLUMN",
+        show_default=False,
+        help="Column with the query of each row, for ranking: the target is the relevance of a row, and the "
+        "score is NDCG@10, averaged over queries. For svmlight files: qid.",
+    ),
+]
+Unit = Annotated[
+    str, typer.Option(show_default=False, help="Unit of the prices, such as EUR or min; kept with the model.")
+]
 MaxColumns = Annotated[
     int,
     typer.Option(
@@ -214,6 +255,11 @@ def common_options(arguments: Any) -> dict[str, Any]:
         "counting": "decided" if arguments.decided else "full",
         "slack": arguments.slack,
         "tolerance": arguments.tolerance,
+        "scoring": arguments.scoring,
+        "class_weight": parse_class_weight(arguments.class_weight),
+        "threshold": arguments.threshold,
+        "qid": arguments.qid,
+        "unit": arguments.unit,
         "random_state": arguments.seed,
         "n_jobs": arguments.jobs,
     }

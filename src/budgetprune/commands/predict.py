@@ -15,6 +15,7 @@ from budgetprune.commands.console import Console
 from budgetprune.errors import InvalidInputError
 
 COLUMNS = ("probability", "cost", "decided", "features_used")
+INTERVAL = ("lower", "upper")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,22 @@ class PredictArguments:
         ),
     ] = False
     max_cost: options.MaxCost = None
+    proba: Annotated[
+        bool,
+        typer.Option(
+            "--proba", help="Write the probabilities of all classes: a column probability_CLASS each."
+        ),
+    ] = False
+    threshold: options.Threshold = None
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="LEVEL",
+            show_default=False,
+            help="For regression: write the columns lower and upper, an interval that contains this share of "
+            "the targets of new rows, such as 0.9.",
+        ),
+    ] = None
     keep: Annotated[
         list[str] | None,
         typer.Option(
@@ -80,10 +97,10 @@ def predict(arguments: PredictArguments) -> None:
     """Predict the rows of a table and report the cost of each prediction.
 
     The output is a CSV file with one line per row: label (or prediction, for regression), probability of that
-    label, cost, whether it was decided (only --max-cost leaves rows undecided), and the features used. Rows
-    of a staged model stop when more columns are not worth their price. Rows of a pruned model stop as soon as
-    the label is certain; their probability is an estimate from the columns acquired by then. --full acquires
-    everything. Columns that the model never uses may be absent.
+    label (with --proba, of all classes too), cost, whether it was decided (only --max-cost leaves rows
+    undecided), and the features used. Rows of a staged model stop when more columns are not worth their
+    price. Rows of a pruned model stop as soon as the label is certain; their probability is an estimate from
+    the columns acquired by then. --full acquires everything. Columns that the model never uses may be absent.
 
     With --engine, DATA are Parquet files with any number of rows, and --out is a folder for the predictions,
     which are Parquet files too. If the command is interrupted, the same command goes on where it stopped.
@@ -106,13 +123,24 @@ def predict(arguments: PredictArguments) -> None:
     check_shown(out, quiet=arguments.quiet, as_json=arguments.as_json)
     if full and arguments.max_cost is not None:
         raise InvalidInputError("--max-cost is for predictions that stop early, and --full for all others.")
+    level = arguments.interval
+    if level is not None and (full or arguments.max_cost is not None):
+        raise InvalidInputError(
+            "--interval is for the model's own predictions: its residuals were recorded where rows stop; "
+            "leave --full and --max-cost out."
+        )
     from budgetprune.commands.predictions import records_of, summary_of
     from budgetprune.model import BudgetModel
-    from budgetprune.workflow import inputs_of, predict_rows, read_table_for, rows_for
+    from budgetprune.workflow import class_columns, inputs_of, predict_rows, read_table_for, rows_for
 
     model = BudgetModel.load(arguments.model)
     predictor, about, kept = model.predictor, model.about, list(dict.fromkeys(arguments.keep or ()))
-    if taken := set(kept) & {*COLUMNS, "label", "prediction"}:
+    if arguments.threshold is not None:
+        predictor = predictor.with_threshold(arguments.threshold)
+    if level is not None:
+        predictor.check_intervals(level)
+    by_class = class_columns(predictor) if arguments.proba else ()
+    if taken := set(kept) & {*COLUMNS, *INTERVAL, "label", "prediction", *by_class}:
         raise InvalidInputError(f"--keep {min(taken)} has the name of a column that is written; rename it.")
     with console.stage(f"reading {data}"):
         # Without --full, columns of unreachable stages are not needed.
@@ -121,13 +149,20 @@ def predict(arguments: PredictArguments) -> None:
         table.check_columns(kept, "--keep")
         rows = rows_for(inputs, table, target=None if about is None else about.target)
     with console.stage(f"predicting {len(rows):,} rows"):
-        predictions = predict_rows(predictor, rows, full=full, max_cost=arguments.max_cost)
+        predictions = predict_rows(
+            predictor,
+            rows,
+            full=full,
+            max_cost=arguments.max_cost,
+            with_shares=arguments.proba,
+            interval=level,
+        )
         written = table.frame[kept].assign(**predictions)
     is_escaped = arguments.escape_formulas
     lines = escape_formulas(written, {"features_used": SEPARATOR}) if is_escaped else written
     if out is not None:
         write_csv(lines, out)
-        console.show(summary_of(predictions), f"Written: {out}")
+        console.show(summary_of(predictions, about), f"Written: {out}")
     elif not arguments.as_json:
         lines.to_csv(sys.stdout, index=False)
     result: dict[str, Any] = {
@@ -156,6 +191,10 @@ def _predict_files(arguments: PredictArguments) -> None:
 
     if arguments.out is None:
         raise InvalidInputError("--engine writes Parquet files; add --out with a folder.")
+    if arguments.proba or arguments.threshold is not None or arguments.interval is not None:
+        raise InvalidInputError(
+            "--proba, --threshold and --interval are for one table; leave them out, or leave --engine out."
+        )
     if arguments.sheet is not None:
         raise InvalidInputError("--sheet is for Excel files, and --engine reads Parquet files; leave it out.")
     if arguments.full and arguments.max_cost is not None:

@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from budgetprune.commands.comparison import with_unit
+
 if TYPE_CHECKING:
     import pandas as pd
+
+    from budgetprune.model import About
 
 
 def records_of(written: pd.DataFrame) -> Any:
@@ -15,14 +19,12 @@ def records_of(written: pd.DataFrame) -> Any:
     return written.astype(object).where(written.notna(), None).to_dict(orient="records")
 
 
-def summary_of(predictions: dict[str, Any]) -> str:
+def summary_of(predictions: dict[str, Any], about: About | None) -> str:
     """Return the costs of predictions in one sentence."""
     cost, n_rows = predictions["cost"], len(predictions["cost"])
     n_open = n_rows - int(np.count_nonzero(predictions["decided"]))
-    return (
-        f"{n_rows:,} predictions cost {np.mean(cost):.4g} on average, and at most {np.max(cost):.4g}"
-        f"{undecided(n_open)}."
-    )
+    average, most = (with_unit(f"{amount:.4g}", about) for amount in (np.mean(cost), np.max(cost)))
+    return f"{n_rows:,} predictions cost {average} on average, and at most {most}{undecided(n_open)}."
 
 
 def undecided(n_open: int) -> str:

@@ -55,6 +55,11 @@ class PruneArguments:
     decided: options.Decided = False
     slack: options.Slack = 0.0
     tolerance: options.Tolerance = None
+    scoring: options.Scoring = None
+    class_weight: options.ClassWeight = None
+    threshold: options.Threshold = None
+    qid: options.Queries = None
+    unit: options.Unit = ""
     drop: options.Drop = None
     max_columns: options.MaxColumns = options.MOST_COLUMNS
     sheet: options.Sheet = None

@@ -45,7 +45,12 @@ class ReportArguments:
         typer.Option(show_default=False, help="Column with the true target; by default the training target."),
     ] = None
     title: Annotated[str, typer.Option(show_default=False, help="Title of the page.")] = ""
-    unit: Annotated[str, typer.Option(show_default=False, help="Unit of costs, for example minutes.")] = ""
+    unit: Annotated[
+        str,
+        typer.Option(
+            show_default=False, help="Unit of costs, for example minutes; by default that of the model."
+        ),
+    ] = ""
     stories: Annotated[
         int,
         typer.Option(min=0, max=5, help="Number of rows shown with their values as examples; 0 for none."),

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from budgetprune.commands.console import Console
+from budgetprune.commands.quality import quality_tables
 
 if TYPE_CHECKING:
     from budgetprune.model import BudgetModel
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # Most points of the curve and most sources of a stage that are shown.
 MOST_LINES, MOST_SOURCES = 9, 6
 YOURS = "<- your model"
+PLAIN = "plain model, all columns"
 
 
 def show_fitted_staged(console: Console, model: BudgetModel, out: Path, *, has_error_costs: bool) -> None:
@@ -31,11 +33,11 @@ def show_fitted_staged(console: Console, model: BudgetModel, out: Path, *, has_e
     assert isinstance(predictor, StagedPredictor)
     staged = predictor.model
     console.show(
-        curve_table(staged, about.score_name, has_error_costs=has_error_costs),
-        stage_table(staged),
+        curve_table(staged, about.score_name, unit=about.unit, has_error_costs=has_error_costs),
+        stage_table(staged, unit=about.unit),
     )
     if about.compared is not None:
-        console.show(compared_table(model))
+        console.show(compared_table(model), *quality_tables(model, PLAIN))
     else:
         console.show("Add test rows (--test) for a comparison with a plain model on all columns.")
     console.show(
@@ -61,9 +63,10 @@ def stage_values(model: StagedModel) -> list[dict[str, Any]]:
     ]
 
 
-def curve_table(model: StagedModel, score_name: str, *, has_error_costs: bool) -> Table:
+def curve_table(model: StagedModel, score_name: str, *, unit: str = "", has_error_costs: bool) -> Table:
     """Return a table of cost and score at several budgets, and of error costs if given."""
-    curve, table = model.trade_off, _table("What each budget buys, on rows that had no part in training")
+    curve = model.trade_off
+    table = _table("What each budget buys, on rows that had no part in training", unit)
     priced = ("errors cost", "in all") if has_error_costs else ()
     _add_numbers(table, "average cost", score_name, *priced)
     table.add_column("")
@@ -95,9 +98,9 @@ def shown_points(model: StagedModel, most: int = MOST_LINES) -> list[int]:
     return sorted(shown)
 
 
-def stage_table(model: StagedModel) -> Table:
+def stage_table(model: StagedModel, *, unit: str = "") -> Table:
     """Return a table of stages: sources, prices, shares of rows, and scores."""
-    table = _table("Your model, stage by stage")
+    table = _table("Your model, stage by stage", unit)
     for name in ("stage", "buys"):
         table.add_column(name)
     _add_numbers(table, "price", "cost\nso far", "rows that\nreach it", "rows that stop\nthere")
@@ -127,17 +130,18 @@ def compared_table(model: BudgetModel) -> Table:
     assert about.compared is not None
     compared, n_features = about.compared, model.predictor.forest.n_features
     s = "" if compared.n_rows == 1 else "s"
-    table = _table(f"Average cost and {about.score_name} on {compared.n_rows:,} test row{s}")
+    table = _table(f"Average cost and {about.score_name} on {compared.n_rows:,} test row{s}", about.unit)
     table.add_column("")
     is_priced = compared.chosen.loss is not None
     _add_numbers(
         table, "cost", about.score_name, *(("errors cost", "in all") if is_priced else ()), "columns"
     )
-    for name, figures in (("plain model, all columns", compared.whole), ("your model", compared.chosen)):
+    for name, figures in ((PLAIN, compared.whole), ("your model", compared.chosen)):
         cells = _cells(figures.cost, figures.score, figures.loss)
         table.add_row(name, *cells, f"{figures.n_features} of {n_features}")
     return table
 
 
-def _table(title: str) -> Table:
-    return Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
+def _table(title: str, unit: str = "") -> Table:
+    priced = f"{title}; costs in {unit}" if unit else title
+    return Table(box=box.SIMPLE_HEAD, title=escape(priced), title_justify="left")

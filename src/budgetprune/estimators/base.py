@@ -27,6 +27,7 @@ from budgetprune.estimators.parameters import (
 from budgetprune.estimators.preprocessed import Preprocessed, with_categories
 from budgetprune.forest import Forest
 from budgetprune.preprocessing import join_pipeline, split_pipeline
+from budgetprune.problem import read_class_weight
 from budgetprune.refit import Sample
 from budgetprune.selection import (
     DecidedCounting,
@@ -53,6 +54,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
     _sample: Sample | None
     _counting: DecidedCounting | None
     _preprocessed: Preprocessed | None = None
+    class_weight: Any = None  # a parameter of the classifier
 
     def __init__(
         self,
@@ -159,14 +161,14 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         X_val, y_val, sample_weight_val : array-like, optional
             Validation rows, to measure costs and to make choices.
         qid, qid_val : array-like, optional
-            The query that each row belongs to, for a scorer of `budgetprune.ranking`; queries are never
-            divided.
+            The query that each row belongs to; queries are never divided. They are for a scorer of
+            `budgetprune.ranking`. The default score of a regressor is then NDCG.
         """
         # The estimator counts as fitted only when all is done, even if it was fitted before.
         for name in ("_pruned", "_class_names", "_priced", "_preprocessed"):
             self.__dict__.pop(name, None)
         check_parameters(self)
-        scorer = self._scorer()
+        scorer = self._scorer(has_queries=qid is not None)
         check_scorer(self, scorer)
         check_queries(self, qid)
         given = self._check_labelled(X, y, sample_weight, qid, reset=True)
@@ -177,7 +179,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         with kernel_threads(self.n_jobs):
             train, val, model = self._grow(given, extra, random)
             tables = [rows.X for rows in (train, val) if rows is not None]
-            forest = self._import_forest(model).with_categories_of(*tables)
+            forest = self._import_forest(model, has_queries=qid is not None).with_categories_of(*tables)
             costs = self.costs
             if self._preprocessed is not None:
                 done = self._preprocessed.finish(forest, costs, train, val)
@@ -189,6 +191,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.refit_, self.slack_ = selected.choices.refit, selected.choices.slack
         self._sample, self._counting = selected.refit_sample, selected.counting
         self._tried_costs = selected.useful_costs
+        self._residuals = selected.residuals
         self._store(selected.final)
         return self
 
@@ -219,7 +222,8 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             rows = self._check_labelled(X, y, sample_weight, None, reset=False)
             if self._priced is not None:
                 rows = replace(rows, X=self._priced.preprocessing.rows_for(self.path_.forest, rows.X))
-            other._sample = Sample.of(self.path_.forest, rows.X, rows.y, rows.weight)
+            of_class = read_class_weight(self.class_weight, self.path_.forest, rows.y)
+            other._sample = Sample.of(self.path_.forest, rows.X, rows.y, rows.weight, of_class)
             if counts_decided and self._counting is None:
                 other._counting = DecidedCounting(self._prices, self.threshold, self.tolerance, rows, rows)
         for lacks, what in (
@@ -234,6 +238,8 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
         builder = FinalModelBuilder(self.path_, self.tradeoff_, refit, other._sample, other._counting)
         with kernel_threads(self.n_jobs):
             other._store(builder.build(budget=budget, lam=None))
+        if other.lambda_ != self.lambda_:
+            other._residuals = None  # they are those of another pruning
         return other
 
     def _useful_costs(self) -> list[float]:
@@ -315,7 +321,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
     def _own_names(self) -> tuple[str, ...] | None:
         return tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
-    def _import_forest(self, model: Any) -> Forest:
+    def _import_forest(self, model: Any, *, has_queries: bool) -> Forest:
         """Convert the trained ensemble into a forest with the user's feature names and labels."""
         try:
             forest = Forest.from_model(model)
@@ -343,29 +349,30 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             tolerance=self.tolerance,
             solver=self.solver,
             verbose=bool(self.verbose),
+            class_weight=self.class_weight,
         )
 
     # --- Scoring --------------------------------------------------------------------------------------------
 
-    def _scorer(self) -> Callable[..., float]:
+    def _scorer(self, *, has_queries: bool = False) -> Callable[..., float]:
         if self.scoring is None:
             return self._default_scorer
         scorer: Callable[..., float] = check_scoring(self, scoring=self.scoring)
         return scorer
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None) -> float:
-        """Score predictions: by `scoring` if it was given, else accuracy, or R^2 for regression.
+        """Score predictions: by `scoring` if it was given, else accuracy; for regression R^2, or NDCG.
 
         Parameters
         ----------
         X, y : array-like
         sample_weight : array-like, optional
         qid : array-like, optional
-            The query that each row belongs to, for a scorer of `budgetprune.ranking`.
+            The query that each row belongs to, for a scorer of `budgetprune.ranking` and for NDCG.
         """
         extras = {"sample_weight": sample_weight, "qid": qid}
         given = {name: value for name, value in extras.items() if value is not None}
-        return float(self._scorer()(self, X, y, **given))
+        return float(self._scorer(has_queries=qid is not None)(self, X, y, **given))
 
     # --- Conversion and copies ------------------------------------------------------------------------------
 

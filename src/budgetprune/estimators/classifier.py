@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from budgetprune.errors import InvalidInputError, UnsupportedModelError
 from budgetprune.estimators import docs as _docs
 from budgetprune.estimators.base import BudgetPruneBase
 from budgetprune.forest import Forest, find_adapter
-from budgetprune.selection import LabelledRows, PrunedClassifier
+from budgetprune.selection import LabelledRows, PrunedClassifier, WeightedAccuracy
 from budgetprune.utils.numbers import between_zero_and_one
 
 
@@ -70,6 +71,7 @@ class BudgetPruneClassifier(ClassifierMixin, PrunedClassifier, BudgetPruneBase):
         counting: str = "full",
         slack: float | str = 0.0,
         threshold: float | None = None,
+        class_weight: Any = None,
         validation_fraction: float = 0.3,
         scoring: Any = None,
         solver: str = "parametric",
@@ -98,11 +100,17 @@ class BudgetPruneClassifier(ClassifierMixin, PrunedClassifier, BudgetPruneBase):
             needs=needs,
         )
         self.threshold = threshold
+        self.class_weight = class_weight
 
     _by_class = True
     _refits = ("squared", "softmax", "own")
     _default_scorer = staticmethod(ClassifierMixin.score)
     _class_names: NDArray[Any] | None = None  # if the library's labels are numbers of classes
+
+    def _scorer(self, *, has_queries: bool = False) -> Callable[..., float]:
+        if self.scoring is None and self.class_weight is not None:
+            return WeightedAccuracy(self.class_weight)
+        return super()._scorer(has_queries=has_queries)
 
     def _default_estimator(self) -> Any:
         return RandomForestClassifier()

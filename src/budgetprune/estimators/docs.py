@@ -127,7 +127,11 @@ _CLASSIFIER = {
     "threshold": """
 threshold : float, default=None
     For two classes: the smallest probability at which the second one is predicted. None means the rule of
-    the library that the ensemble came from.""",
+    the library that the ensemble came from.
+class_weight : "balanced" or dict, default=None
+    Weights of classes in the errors of nodes, in refits and in the default score, in addition to those that
+    the ensemble was trained with. ``"balanced"`` balances the validation rows; classes that a dict lacks
+    have weight 1. Costs do not depend on it.""",
     "tolerance": "",
     "or_tolerance": "",
     "score": "accuracy",
@@ -149,7 +153,7 @@ tolerance : float, default=None
     With ``counting="decided"``: a target is decided once the interval of possible predictions is no wider.
     None means 0, which saves little.""",
     "or_tolerance": " or a tolerance",
-    "score": "R^2",
+    "score": "R^2, or NDCG if `fit` gets queries (`qid`)",
     "refitted": '"squared", "own"',
     "classes": "",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,11 @@ from sklearn.base import RegressorMixin
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.utils import check_array
 
-from budgetprune.errors import UnsupportedModelError
+from budgetprune.errors import BudgetWarning, UnsupportedModelError
 from budgetprune.estimators import docs as _docs
 from budgetprune.estimators.base import BudgetPruneBase
+from budgetprune.forest import Forest, is_ranking_model
+from budgetprune.ranking import ndcg_scorer
 from budgetprune.selection import PrunedRegressor
 
 
@@ -96,6 +100,22 @@ class BudgetPruneRegressor(RegressorMixin, PrunedRegressor, BudgetPruneBase):  #
     _refits = ("squared", "own")
     _default_scorer = staticmethod(RegressorMixin.score)
 
+    def _scorer(self, *, has_queries: bool = False) -> Callable[..., float]:
+        if self.scoring is None and has_queries:
+            return ndcg_scorer()
+        return super()._scorer(has_queries=has_queries)
+
+    def _import_forest(self, model: Any, *, has_queries: bool) -> Forest:
+        if is_ranking_model(model) and self.scoring is None and not has_queries:
+            warnings.warn(
+                f"this {type(model).__name__} was trained to rank. Its scores order the rows of a "
+                "query, so R² says nothing about it: pass qid to fit, the query of each row, and choices are "
+                "made by NDCG.",
+                BudgetWarning,
+                stacklevel=3,
+            )
+        return super()._import_forest(model, has_queries=has_queries)
+
     def _default_estimator(self) -> Any:
         return RandomForestRegressor()
 
@@ -106,5 +126,14 @@ class BudgetPruneRegressor(RegressorMixin, PrunedRegressor, BudgetPruneBase):  #
     def _check_type(self, estimator_type: str | None, name: str) -> None:
         if estimator_type == "classifier":
             raise UnsupportedModelError(f"{name} predicts classes; use BudgetPruneClassifier for it.")
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+        """Return intervals that contain the targets of a share `level` of new rows, of shape (n_rows, 2).
+
+        Split-conformal intervals from cross-fitted residuals of the validation rows, all of the same width;
+        see `BudgetPredictor.predict_interval`. `fit` records them for its budget, without queries; after
+        `with_budget`, there are none.
+        """
+        return self.predictor().predict_interval(self._check_rows(X), level)
 
     score = BudgetPruneBase.score  # the one of RegressorMixin has no `scoring`

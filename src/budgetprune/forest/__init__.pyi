@@ -39,6 +39,9 @@ from .registry import (
     find_adapter as find_adapter,
 )
 from .registry import (
+    is_ranking_model as is_ranking_model,
+)
+from .registry import (
     register_adapter as register_adapter,
 )
 from .routing import sum_values as sum_values

@@ -64,6 +64,11 @@ def import_model(model: Any) -> Forest:
         return importers[_full_name(model)](model)
 
 
+def is_ranking_model(model: Any) -> bool:
+    """Whether a fitted model was trained by an objective of ranking."""
+    return find_adapter(model).is_ranking_model(model)
+
+
 def export_forest(forest: Forest, library: str | None = None, **options: Any) -> Any:
     """Convert a forest to a model of a library; None means the library that it was imported from."""
     adapter = find_adapter(forest.origin) if library is None else ADAPTERS.find(library)

@@ -4,10 +4,67 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from budgetprune.errors import InvalidInputError
+
+
+@dataclass(frozen=True)
+class ClassQuality:
+    """Recall and precision of one class.
+
+    Attributes
+    ----------
+    label : str
+    n_rows : int
+        Rows of the class.
+    recall, precision : float or None
+        None if the class has no rows, or is never predicted.
+    """
+
+    label: str
+    n_rows: int
+    recall: float | None
+    precision: float | None
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Quality of the labels and class probabilities of one model, on the rows with a known label.
+
+    Attributes
+    ----------
+    auc : float or None
+        Area under the ROC curve; with more than two classes, the average over the classes, each against the
+        rest. None if all rows have the same class.
+    log_loss : float
+    calibration_error : float
+        Expected calibration error.
+    by_class : tuple of ClassQuality
+    """
+
+    auc: float | None
+    log_loss: float
+    calibration_error: float
+    by_class: tuple[ClassQuality, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self) | {"by_class": [asdict(each) for each in self.by_class]}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Quality:
+        """Read plain values, or raise InvalidInputError."""
+        parts = _parts(cls, stored)
+        if not isinstance(parts["by_class"], list | tuple):
+            raise InvalidInputError("Invalid model metadata: by_class.")
+        classes = tuple(ClassQuality(**_parts(ClassQuality, each)) for each in parts["by_class"])
+        found = cls(**(parts | {"by_class": classes}))
+        _check(found, _QUALITY)
+        for each in classes:
+            _check(each, _CLASS_QUALITY)
+        return found
 
 
 @dataclass(frozen=True)
@@ -27,6 +84,8 @@ class Figures:
     n_splits : int
     loss : float or None
         Average cost of errors; None if errors have no price.
+    quality : Quality or None
+        For classifiers, on test rows.
     """
 
     cost: float
@@ -35,6 +94,7 @@ class Figures:
     n_features: int
     n_splits: int
     loss: float | None = None
+    quality: Quality | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +127,8 @@ class About:
         Name of the target column.
     task : {"classification", "regression"}
     score_name : str
-        Name of the score: ``"accuracy"``, ``"R²"``.
+        Name of the score that chose the model: ``"accuracy"``, ``"R²"``, ``"NDCG@10"``, or a scorer of
+        scikit-learn.
     budget : float or None
         Limit of the average cost of a prediction, of the kind given by `counting`.
     counting : {"full", "decided"}
@@ -90,6 +151,8 @@ class About:
     model : str
         ``"staged"``, or the pruned ensemble: ``"random-forest"``, or the class name of an existing model.
     compared : Compared or None
+    unit : str
+        Unit of the prices; empty if unknown.
     """
 
     target: str
@@ -106,6 +169,7 @@ class About:
     tradeoff: dict[str, list[float]] | None
     model: str = ""
     compared: Compared | None = None
+    unit: str = ""
 
     def __post_init__(self) -> None:
         _check(self, _ABOUT)
@@ -117,10 +181,42 @@ class About:
     def to_json(self) -> dict[str, Any]:
         """Return the metadata as plain values for a file."""
         found = asdict(self)
-        for name in ("whole", "chosen"):
-            if self.compared is not None and found["compared"][name]["loss"] is None:
-                del found["compared"][name]["loss"]  # unknown to releases without staged models
+        # Earlier releases do not know these fields.
+        if not self.unit:
+            del found["unit"]
+        for name in ("whole", "chosen") if self.compared is not None else ():
+            quality = getattr(self.compared, name).quality
+            found["compared"][name]["quality"] = None if quality is None else quality.to_json()
+            for field in ("loss", "quality"):
+                if found["compared"][name][field] is None:
+                    del found["compared"][name][field]
         return found
+
+    def details(self) -> dict[str, Any]:
+        """Return the fields that earlier releases do not know, for a section of their own; maybe empty."""
+        found: dict[str, Any] = {"unit": self.unit} if self.unit else {}
+        for name in ("whole", "chosen") if self.compared is not None else ():
+            quality = getattr(self.compared, name).quality
+            if quality is not None:
+                found[name] = quality.to_json()
+        return found
+
+    def with_details(self, details: Any) -> About:
+        """Return the same metadata with other details, as `details` returns them."""
+        names = {"unit"} if self.compared is None else {"unit", "whole", "chosen"}
+        if not isinstance(details, dict) or not details.keys() <= names:
+            raise InvalidInputError(f"details of a model must be a mapping with {', '.join(sorted(names))}.")
+        compared = self.compared
+        if compared is not None:
+            both = {
+                name: replace(
+                    getattr(compared, name),
+                    quality=Quality.from_json(details[name]) if name in details else None,
+                )
+                for name in ("whole", "chosen")
+            }
+            compared = replace(compared, **both)
+        return replace(self, unit=details.get("unit", ""), compared=compared)
 
     @classmethod
     def from_json(cls, stored: Any) -> About:
@@ -128,9 +224,16 @@ class About:
         parts = _parts(cls, stored)
         if parts.get("compared") is not None:
             compared = _parts(Compared, parts["compared"])
-            compared |= {name: Figures(**_parts(Figures, compared[name])) for name in ("whole", "chosen")}
+            compared |= {name: _read_figures(compared[name]) for name in ("whole", "chosen")}
             parts["compared"] = Compared(**compared)
         return cls(**parts)
+
+
+def _read_figures(stored: Any) -> Figures:
+    parts = _parts(Figures, stored)
+    if parts.get("quality") is not None:
+        parts["quality"] = Quality.from_json(parts["quality"])
+    return Figures(**parts)
 
 
 # --- Validation ---------------------------------------------------------------------------------------------
@@ -150,6 +253,10 @@ def _is_number(value: Any) -> bool:
 
 def _is_amount(value: Any) -> bool:
     return _is_number(value) and value >= 0
+
+
+def _is_share(value: Any) -> bool:
+    return _is_number(value) and 0 <= value <= 1
 
 
 def _or_none(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -181,6 +288,18 @@ _FIGURES: dict[str, Callable[[Any], bool]] = {
     "n_features": _is_count,
     "n_splits": _is_count,
     "loss": _or_none(_is_amount),
+    "quality": _or_none(lambda value: isinstance(value, Quality)),
+}
+_QUALITY: dict[str, Callable[[Any], bool]] = {
+    "auc": _or_none(_is_share),
+    "log_loss": _is_amount,
+    "calibration_error": _is_share,
+}
+_CLASS_QUALITY: dict[str, Callable[[Any], bool]] = {
+    "label": _is_text,
+    "n_rows": _is_count,
+    "recall": _or_none(_is_share),
+    "precision": _or_none(_is_share),
 }
 _COMPARED: dict[str, Callable[[Any], bool]] = {
     "rows": _one_of("test", "validation"),
@@ -203,6 +322,7 @@ _ABOUT: dict[str, Callable[[Any], bool]] = {
     "tradeoff": _or_none(_is_tradeoff),
     "model": _is_text,
     "compared": _or_none(lambda value: isinstance(value, Compared)),
+    "unit": _is_text,
 }
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.model.about import About
 from budgetprune.path import PruningPath
-from budgetprune.persistence import open_sections, save_sections
+from budgetprune.persistence import StoredSections, open_sections, save_sections
 from budgetprune.predictor import BudgetPredictor
 
 
@@ -44,7 +45,9 @@ class BudgetModel:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the model to one file, without pickle. `BudgetPredictor.load` can read it as well."""
-        further = {"about": self.about, "path": self.path}
+        further: dict[str, Any] = {"about": self.about, "path": self.path}
+        if self.about is not None and (details := self.about.details()):
+            further |= {"about": self.about.with_details({}), "details": details}
         present = {name: part for name, part in further.items() if part is not None}
         save_sections(file, self.predictor.sections() | present)
 
@@ -53,7 +56,17 @@ class BudgetModel:
         """Read a file written by `save` or `BudgetPredictor.save`. This is safe for untrusted files."""
         with open_sections(file) as stored:
             predictor = BudgetPredictor.from_sections(stored)
-            return cls(predictor, stored.get("path"), stored.get("about"))
+            return cls(predictor, stored.get("path"), about_of(stored))
+
+
+def about_of(stored: StoredSections) -> About | None:
+    """Return the metadata of an open model file, with its details; None if it has none."""
+    about: About | None = stored.get("about")
+    if "details" not in stored:
+        return about
+    stored.need("about")
+    assert about is not None
+    return about.with_details(stored["details"])
 
 
 def _answers_and_features(forest: Forest) -> tuple[object, ...]:

@@ -24,7 +24,7 @@ from budgetprune.utils.stored_arrays import Entry
 
 # Format versions. A change of the content of files needs a new number, and golden files in the tests.
 # 1: predictors; 2: paths and metadata; 3: staged models; 4: arrays may be compressed, paths without a model;
-# 5: preprocessing.
+# 5: preprocessing; details of models (units, quality of labels and probabilities); residuals.
 PACKED = 4
 VERSION = 5
 
@@ -74,6 +74,7 @@ SECTIONS: Registry[Section] = Registry(
         "budgetprune.forest.section:SECTIONS",
         "budgetprune.costs.section:SECTIONS",
         "budgetprune.predictor.section:SECTIONS",
+        "budgetprune.predictor.residuals:SECTIONS",
         "budgetprune.path.section:SECTIONS",
         "budgetprune.model.section:SECTIONS",
         "budgetprune.staged.section:SECTIONS",

@@ -21,8 +21,12 @@ from .kernels import (
 from .kernels import (
     WAITING as WAITING,
 )
+from .predictor import NO_RESIDUALS as NO_RESIDUALS
 from .predictor import SETTINGS as SETTINGS
 from .predictor import BudgetPredictor as BudgetPredictor
 from .predictor import Restorer as Restorer
+from .residuals import RESIDUALS as RESIDUALS
+from .residuals import Residuals as Residuals
+from .residuals import check_level as check_level
 from .rules import ORDERS as ORDERS
 from .source_index import SourceIndex as SourceIndex

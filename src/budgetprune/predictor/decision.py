@@ -69,6 +69,8 @@ class Simulation:
     probabilities : float64 array of shape (n_rows, n_classes), or None for regression
         From the last nodes reached: those of the plain forest for a row that acquired all needed sources,
         else a guess.
+    expected_error : float64 array of shape (n_rows,), or None
+        Regression with a staged model: the squared error that is expected where each row stops.
     """
 
     label: NDArray[Any]
@@ -76,6 +78,7 @@ class Simulation:
     acquired: NDArray[np.bool_]
     decided: NDArray[np.bool_]
     probabilities: NDArray[np.float64] | None
+    expected_error: NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         return (

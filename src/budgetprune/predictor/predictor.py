@@ -21,6 +21,7 @@ from budgetprune.predictor.decision import Decision, Simulation
 from budgetprune.predictor.encoded import EncodedEngine
 from budgetprune.predictor.engine import Engine
 from budgetprune.predictor.example import Example
+from budgetprune.predictor.residuals import RESIDUALS, Residuals
 from budgetprune.predictor.rules import Order, check_decision_rule
 from budgetprune.predictor.values import as_mapping
 from budgetprune.preprocessing import InputColumns, Preprocessing, PricedPreprocessing
@@ -28,6 +29,13 @@ from budgetprune.utils.registry import Registry
 
 # Settings stored in a file with the forest and its prices.
 SETTINGS = ("slack", "max_cost", "threshold", "tolerance", "order", "look_ahead")
+
+
+NO_RESIDUALS = (
+    "this model has no residuals on rows that it was not trained on, so it has no intervals. Fit or prune it "
+    "again with this release, for this budget, with at least 20 validation rows and without queries: then "
+    "they are recorded with the model."
+)
 
 
 class Restorer(NamedTuple):
@@ -79,6 +87,9 @@ class BudgetPredictor:
         Computes the features of the forest from raw columns. Rows, values and sources are then those of raw
         columns, and a feature is known as soon as all raw columns that it needs are.
 
+    residuals : Residuals, optional
+        Regression only: recorded residuals, for `predict_interval`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -105,6 +116,7 @@ class BudgetPredictor:
         order: Order = "look-ahead",
         look_ahead: int = 1,
         preprocessing: Preprocessing | None = None,
+        residuals: Residuals | None = None,
     ) -> None:
         if not isinstance(forest, Forest):
             raise InvalidInputError(
@@ -125,6 +137,7 @@ class BudgetPredictor:
         check_decision_rule(forest, self.threshold, self.tolerance, order)
         self.order: Order = order
         self.look_ahead = check_look_ahead(look_ahead)
+        self.residuals = residuals
         self._engine = self._encoded(self._make_engine())
 
     def _encoded(self, engine: Any) -> Any:
@@ -201,6 +214,20 @@ class BudgetPredictor:
         """Return the features that need a source (or a free feature, by its name)."""
         columns = self._engine.gives(self._engine.source(source))
         return tuple(self.feature_names[k] for k in columns.tolist())
+
+    def with_threshold(self, threshold: float) -> BudgetPredictor:
+        """Return the same predictor with another threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Two classes only: the smallest probability at which the second one is predicted.
+        """
+        check_decision_rule(self.forest, check_number("threshold", threshold), None, self.order)
+        other = copy.copy(self)
+        other.threshold = float(threshold)
+        other._engine = other._encoded(other._make_engine())
+        return other
 
     # --- One example ----------------------------------------------------------------------------------------
 
@@ -361,6 +388,43 @@ class BudgetPredictor:
         labels: NDArray[Any] = self._engine.answers(self.forest.scores(self.encode(X)))
         return labels
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+        """Return intervals that contain the targets of a share `level` of new rows, of shape (n_rows, 2).
+
+        They are around the predictions of `simulate`. Split-conformal intervals from residuals that were
+        recorded when the model was fitted, on rows that no tree and no leaf value was learnt from: the share
+        holds on average over rows from the same distribution, whatever that is. Regression only.
+
+        Parameters
+        ----------
+        X : rows, in any form accepted by `Forest.prepare_rows`
+        level : float
+            Above 0 and below 1.
+        """
+        self.check_intervals(level)
+        return self.intervals(self.simulate(X), level)
+
+    def intervals(self, simulation: Simulation, level: float = 0.9) -> NDArray[np.float64]:
+        """Return the intervals of `predict_interval` around simulated predictions.
+
+        The simulation must have no other limit of the cost, and no other known sources, than the predictor.
+        """
+        self.check_intervals(level)
+        half = self._half_width(simulation, level)
+        return np.column_stack([simulation.label - half, simulation.label + half])
+
+    def check_intervals(self, level: float) -> None:
+        """Raise unless there are intervals of a level."""
+        if self.forest.is_classifier:
+            raise InvalidInputError("intervals are for regression; a classifier has probabilities.")
+        self._half_width(None, level)
+
+    def _half_width(self, simulation: Simulation | None, level: float) -> Any:
+        """Return half the width of intervals; None checks that there are any."""
+        if self.residuals is None:
+            raise InvalidInputError(NO_RESIDUALS)
+        return self.residuals.quantile(level)
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Estimate the probability of each class from all features, of shape (n_rows, n_classes)."""
         return self.forest.predict_proba(self.encode(X))
@@ -392,10 +456,12 @@ class BudgetPredictor:
     def sections(self) -> dict[str, Any]:
         """Return the parts that a model file holds, by the names of their sections."""
         found = {"forest": self.forest, "costs": self.costs, "options": self._settings()}
-        return found | self._preprocessing_section()
+        return found | self._further_sections()
 
-    def _preprocessing_section(self) -> dict[str, Any]:
-        return {} if self._priced is None else {"preprocessing": self._priced}
+    def _further_sections(self) -> dict[str, Any]:
+        """Return the sections of a preprocessing and of residuals, if there are any."""
+        found: dict[str, Any] = {} if self._priced is None else {"preprocessing": self._priced}
+        return found if self.residuals is None else found | {RESIDUALS: self.residuals}
 
     def _settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SETTINGS}
@@ -418,7 +484,7 @@ class BudgetPredictor:
         if unknown:
             raise InvalidInputError(f"its settings {', '.join(sorted(unknown))} are unknown.")
         priced: PricedPreprocessing | None = stored.get("preprocessing")
-        found = cls(forest, costs, **settings)
+        found = cls(forest, costs, **settings, residuals=stored.get(RESIDUALS))
         if priced is not None:
             found._priced = priced
             found._engine = found._encoded(found._engine)

@@ -103,6 +103,7 @@ from .targets import Labels as Labels
 from .targets import as_targets as as_targets
 from .targets import check_for_loss as check_for_loss
 from .targets import class_weight as class_weight
+from .targets import read_class_weight as read_class_weight
 from .tradeoff import sum_of_kept as sum_of_kept
 from .tree_errors import TreeErrors as TreeErrors
 from .uses import first_use_splits as first_use_splits

@@ -53,6 +53,18 @@ def check_boosted(forest: Forest, estimate: ErrorEstimate, loss: str | None, has
     estimate.check_boosted(forest, has_train)
 
 
+def check_recorded_gains(
+    forest: Forest, estimate: ErrorEstimate, class_weight: NDArray[np.float64] | None
+) -> None:
+    """Raise if classes have weights, but gains are those that the model recorded without them."""
+    if class_weight is None or estimate.uses_cost_labels or forest.split_gain is None:
+        return
+    raise InvalidInputError(
+        f"error={estimate.name!r} takes the gains that this boosted model recorded, which cannot be weighted "
+        "by class; use error='held-out'."
+    )
+
+
 def check_known_loss(forest: Forest) -> None:
     """Raise if the loss of a boosted ensemble is not supported, so that gains cannot be measured."""
     if forest.loss is None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
-from budgetprune.problem.boosted import boosted_errors, check_boosted
+from budgetprune.problem.boosted import boosted_errors, check_boosted, check_recorded_gains
 from budgetprune.problem.bounds import universal_bounds
 from budgetprune.problem.certificate import Certificate, dual_value
 from budgetprune.problem.checks import check_multipliers
@@ -20,7 +20,7 @@ from budgetprune.problem.pruning import Pruning
 from budgetprune.problem.rows import RoutedRows, route
 from budgetprune.problem.solver import find_path_solver, find_solver
 from budgetprune.problem.tally import reached_weight
-from budgetprune.problem.targets import Labels
+from budgetprune.problem.targets import Labels, read_class_weight
 from budgetprune.problem.tradeoff import costs_along
 from budgetprune.problem.tree_errors import TreeErrors
 from budgetprune.problem.uses import acquire, first_uses
@@ -62,6 +62,9 @@ class PruningProblem(TreeErrors):
         Weights of the rows of `X_cost`, for costs and for held-out errors.
     sample_weight_train : array-like, optional
         Weights of the rows of `X_train`, as in training. In-bag errors weigh rows as the trees saw them.
+    class_weight : "balanced", mapping of labels to weights, or array of shape (n_classes,), optional
+        Weights of classes in errors, in addition to those of the model; costs do not depend on them.
+        ``"balanced"`` balances `y_cost`.
     computation_weight : float
         Price of one more split on an example's path, in units of cost; summed over trees.
 
@@ -112,6 +115,7 @@ class PruningProblem(TreeErrors):
         y_train: Any = None,
         sample_weight: Any = None,
         sample_weight_train: Any = None,
+        class_weight: Any = None,
         computation_weight: float = 0.0,
     ) -> None:
         if not isinstance(forest, Forest):
@@ -120,7 +124,9 @@ class PruningProblem(TreeErrors):
             )
         estimate = check_estimate(error)
         given = {"y_cost": y_cost is not None, "X_train": X_train is not None, "y_train": y_train is not None}
+        of_class = read_class_weight(class_weight, forest, y_cost)
         if forest.is_boosted:
+            check_recorded_gains(forest, estimate, of_class)
             check_boosted(forest, estimate, loss, has_train=given["X_train"] and given["y_train"])
         check_needs(estimate, given)
         node_loss = None if forest.is_boosted else check_loss(forest, loss)
@@ -137,9 +143,9 @@ class PruningProblem(TreeErrors):
         self._set_rows(rows, weight)
         data = ErrorRows(
             rows,
-            Labels(y_cost, weight, "y_cost", "sample_weight"),
+            Labels(y_cost, weight, "y_cost", "sample_weight", of_class),
             X_train,
-            Labels(y_train, sample_weight_train, "y_train", "sample_weight_train"),
+            Labels(y_train, sample_weight_train, "y_train", "sample_weight_train", of_class),
         )
         if node_loss is None:
             errors = boosted_errors(forest, estimate, data)

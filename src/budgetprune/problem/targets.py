@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,14 +22,17 @@ class Labels(NamedTuple):
     weight: Any
     y_name: str
     weight_name: str
+    class_weight: NDArray[np.float64] | None = None  # in addition to the model's
 
     def check(self, forest: Forest, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return targets and weights as arrays; the model's class weights are multiplied into the weights."""
+        """Return targets and weights as arrays; class weights are multiplied into the weights."""
         target = as_targets(forest, self.y, n_rows, self.y_name)
         weight = as_weights(self.weight, n_rows, self.weight_name)
         if forest.classes is not None:
             count = np.bincount(target, minlength=forest.classes.size)
             weight = weight * class_weight(forest, count)[target]
+            if self.class_weight is not None:
+                weight = weight * self.class_weight[target]
         return target, weight
 
 
@@ -67,6 +70,50 @@ def check_for_loss(loss: str | None, target: NDArray[Any], weight: NDArray[np.fl
         )
 
 
+def read_class_weight(wish: Any, forest: Forest, y: Any) -> NDArray[np.float64] | None:
+    """Return the weight of each class of a forest; None if none is given.
+
+    Parameters
+    ----------
+    wish : None, "balanced", mapping of labels to weights, or array of shape (n_classes,)
+        ``"balanced"`` balances the rows with the labels `y`. Classes that a mapping lacks have weight 1.
+    forest : Forest
+    y : labels, or None
+    """
+    if wish is None:
+        return None
+    if forest.classes is None:
+        raise InvalidInputError("class_weight is for classifiers, and this forest predicts numbers.")
+    labels = forest.classes.tolist()
+    if isinstance(wish, str) and wish == "balanced":
+        if y is None:
+            raise InvalidInputError("class_weight='balanced' needs the labels of the rows.")
+        target = as_targets(forest, y, len(y), "y")
+        return _balanced(np.bincount(target, minlength=len(labels)))
+    if isinstance(wish, Mapping):
+        unknown = [label for label in wish if label not in labels]
+        if unknown:
+            raise InvalidInputError(
+                f"class_weight has a weight for {unknown[0]!r}; the classes are {reprlib.repr(labels)}."
+            )
+        wish = [wish.get(label, 1.0) for label in labels]
+    try:
+        weight = np.zeros(0) if isinstance(wish, str) else np.array(wish, dtype=np.float64)
+    except (TypeError, ValueError):
+        weight = np.zeros(0)
+    if weight.shape != (len(labels),) or not np.all((weight >= 0) & (weight < np.inf)) or not weight.any():
+        raise InvalidInputError(
+            "class_weight must be 'balanced', or have a finite weight of at least 0 for each of "
+            f"{reprlib.repr(labels)}, and one above 0; not {wish!r}."
+        )
+    return weight
+
+
+def _balanced(count: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return weights that are inversely proportional to the number of rows of each class."""
+    return np.asarray(count.sum() / (np.count_nonzero(count) * np.maximum(count, 1)))
+
+
 def class_weight(forest: Forest, count: NDArray[np.int64]) -> NDArray[np.float64]:
     """Class weights as in the model's training, one per class.
 
@@ -86,6 +133,5 @@ def class_weight(forest: Forest, count: NDArray[np.int64]) -> NDArray[np.float64
     if wish is None:
         return np.ones(n_classes)
     if isinstance(wish, str):
-        weight: NDArray[np.float64] = count.sum() / (np.count_nonzero(count) * np.maximum(count, 1))
-        return weight
+        return _balanced(count)
     return np.array([wish.get(label, 1.0) for label in labels], dtype=np.float64)

@@ -37,10 +37,21 @@ class Sample:
     weight: NDArray[np.float64]
 
     @classmethod
-    def of(cls, forest: Forest, X: Any, y: Any, sample_weight: Any = None) -> Sample:
-        """Validate labels and weights, and route the rows through the trees."""
+    def of(
+        cls,
+        forest: Forest,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        class_weight: NDArray[np.float64] | None = None,
+    ) -> Sample:
+        """Validate labels and weights, and route the rows through the trees.
+
+        Weights of classes are in addition to those of the model.
+        """
         stop = np.ascontiguousarray(forest.apply(X).T)
-        target, weight = Labels(y, sample_weight, "y", "sample_weight").check(forest, stop.shape[1])
+        labels = Labels(y, sample_weight, "y", "sample_weight", class_weight)
+        target, weight = labels.check(forest, stop.shape[1])
         check_for_loss(forest.loss, target, weight, "y")
         return cls(forest, stop, target, weight)
 

@@ -3,6 +3,9 @@ from .context import FitContext as FitContext
 from .decided_counting import DecidedCounting as DecidedCounting
 from .final_model import FinalModel as FinalModel
 from .final_model import FinalModelBuilder as FinalModelBuilder
+from .given import GivenClassifier as GivenClassifier
+from .given import GivenRegressor as GivenRegressor
+from .given import WeightedAccuracy as WeightedAccuracy
 from .options import SelectionOptions as SelectionOptions
 from .pruned_model import PrunedClassifier as PrunedClassifier
 from .pruned_model import PrunedModel as PrunedModel

@@ -118,7 +118,9 @@ def _measures(
         return [each for each in estimates if each.is_available(forest, n_train)]
 
     if forest.is_boosted:
-        return [Measure(each.name) for each in available(IN_BAG, HELD_OUT) or [IN_BAG]], []
+        # Gains that a model recorded cannot be weighted by class.
+        estimates = (HELD_OUT,) if options.class_weight is not None else (IN_BAG, HELD_OUT)
+        return [Measure(each.name) for each in available(*estimates) or [estimates[0]]], []
     others = available(POOLED, OUT_OF_BAG) or [HELD_OUT]
     if not forest.is_classifier or options.loss is not None:
         return [Measure(each.name, options.loss) for each in (*available(IN_BAG), others[0])], []

@@ -7,11 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from budgetprune.costs import CostTable, FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.path import PruningPath
-from budgetprune.problem import PruningProblem, find_path_solver, has_path, path_options, recompute
+from budgetprune.problem import (
+    PruningProblem,
+    find_path_solver,
+    has_path,
+    path_options,
+    read_class_weight,
+    recompute,
+)
 from budgetprune.refit import Sample, check_kind
 from budgetprune.selection.candidates import Measure
 from budgetprune.selection.options import SelectionOptions
@@ -37,6 +47,8 @@ class FitContext:
         T and V, routed through the forest.
     options : SelectionOptions
     scorer : PruningScorer
+    class_weight : float64 array of shape (n_classes,), or None
+        Weights of classes in errors and refits, in addition to those of the model.
     """
 
     forest: Forest
@@ -48,6 +60,7 @@ class FitContext:
     val_sample: Sample
     options: SelectionOptions
     scorer: PruningScorer
+    class_weight: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -74,6 +87,7 @@ class FitContext:
             forest = forest.with_weights_of(val.X if train is None else train.X)
         if forest.is_boosted and forest.split_gain is None and forest.loss is not None and train is not None:
             forest = recompute(forest, train.X, train.y, train.weight)
+        of_class = read_class_weight(options.class_weight, forest, val.y)
         feature_costs = FeatureCosts.of(costs)
         prices = feature_costs.resolve(forest.n_features, forest.feature_names)
         return cls(
@@ -82,10 +96,13 @@ class FitContext:
             prices=prices,
             train=train,
             val=val,
-            train_sample=None if train is None else Sample.of(forest, train.X, train.y, train.weight),
-            val_sample=Sample.of(forest, val.X, val.y, val.weight),
+            train_sample=None
+            if train is None
+            else Sample.of(forest, train.X, train.y, train.weight, of_class),
+            val_sample=Sample.of(forest, val.X, val.y, val.weight, of_class),
             options=options,
             scorer=PruningScorer(scorer, prices, options),
+            class_weight=of_class,
         )
 
     def problem(self, measure: Measure, rows: LabelledRows | None = None) -> PruningProblem:
@@ -103,6 +120,7 @@ class FitContext:
             y_train=None if train is None else train.y,
             sample_weight=rows.weight,
             sample_weight_train=None if train is None else train.weight,
+            class_weight=self.class_weight,
         )
 
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from budgetprune.path import DecidedCosts, PruningPath
 from budgetprune.problem import Pruning
-from budgetprune.refit import Kind
+from budgetprune.refit import Kind, Refit
 from budgetprune.selection.candidates import Measure, RefitSpec
 from budgetprune.selection.context import FitContext
 from budgetprune.selection.decided_counting import DecidedCounting
@@ -98,6 +100,11 @@ class DecidedFold(Fold):
         self._cost_ratio[kind] = max(ratio, MIN_RATIO)
         at_budget = costs.point_within(budget / self._cost_ratio[kind], precision=PRECISION)
         return score + self._unchanged_score(measure, at_budget) - self._unchanged_score(measure, k)
+
+    def _predictions(self, pruned: Pruning | Refit, pruning: Pruning, refit: RefitSpec) -> NDArray[Any]:
+        if not self._counting.changes_labels(refit.slack):
+            return super()._predictions(pruned, pruning, refit)
+        return self._counting.simulate(pruned.forest, self.scoring, refit.slack).label
 
     def _try_refit(self, measure: Measure, refit: RefitSpec, pruning: Pruning) -> TrialResult:
         pruned = self._refitted(measure, refit, pruning)

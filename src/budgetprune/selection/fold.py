@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,21 @@ class Fold:
             for point, total in zip(some, sums, strict=True):
                 scores.append(self.context.scorer(path[int(point)], self.scoring, total / forest.divisor))
         return np.array(scores)
+
+    def residuals(self, measure: Measure, refit: RefitSpec, pruning: Pruning) -> NDArray[np.float64]:
+        """Residuals of the scoring rows, for the pruning with about the same full cost.
+
+        Leaves are refitted on the other rows, and predictions stop early if that changes them.
+        """
+        own = pruning_within(self.path(measure), pruning.cost)
+        pruned = self._refitted(measure, refit, own)
+        predictions = self._predictions(pruned, own, refit)
+        found: NDArray[np.float64] = self.scoring.y - predictions
+        return found
+
+    def _predictions(self, pruned: Pruning | Refit, pruning: Pruning, refit: RefitSpec) -> NDArray[Any]:
+        forest = pruned.forest
+        return forest.answers(self._scoring_sample.leaves(pruning, forest).score)
 
 
 def point_within(path: PruningPath, budget: float) -> int:

@@ -22,6 +22,7 @@ class SelectionOptions:
     tolerance: float | None
     solver: str
     verbose: bool
+    class_weight: Any = None
 
     @property
     def fixed_slack(self) -> float:

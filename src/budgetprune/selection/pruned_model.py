@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.costs import CostTable
 from budgetprune.forest import Forest, as_shares, explained_variances
-from budgetprune.predictor import BudgetPredictor
+from budgetprune.predictor import BudgetPredictor, Residuals
 from budgetprune.preprocessing import PricedPreprocessing
 from budgetprune.problem import Pruning, sources_used
 from budgetprune.refit import Refit
@@ -32,6 +32,7 @@ class PrunedModel:
     _prices: CostTable
     # Computes the features of the forest from raw columns, if the model was at the end of a pipeline.
     _priced: PricedPreprocessing | None = None
+    _residuals: Residuals | None = None
 
     @property
     def forest_(self) -> Forest:
@@ -82,6 +83,7 @@ class PrunedModel:
             threshold=self.threshold,
             tolerance=self.tolerance,
             preprocessing=None if self._priced is None else self._priced.preprocessing,
+            residuals=self._residuals,
         )
 
     def sources_used(self, X: Any) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ T and V   leaves are refitted on both, after all choices
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,10 @@ class LabelledRows:
             None if self.weight is None else self.weight[rows],
             None if self.qid is None else self.qid[rows],
         )
+
+    def with_queries(self, qid: NDArray[Any] | None) -> LabelledRows:
+        """Return the same rows with query ids."""
+        return replace(self, qid=qid)
 
     def with_weight(self) -> LabelledRows:
         """Select the rows whose weight is not zero."""

@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from budgetprune.errors import BudgetWarning
 from budgetprune.path import PruningPath, check_budget, first_within
+from budgetprune.predictor import Residuals
 from budgetprune.problem import sources_used
 from budgetprune.refit import Sample
 from budgetprune.selection.candidates import Candidates, Measure, RefitSpec
@@ -38,7 +39,8 @@ class SelectedPruning:
     """Result of selection: path, trade-off, choices, the final model, and what another budget needs.
 
     `refit_sample` holds the rows of the refit; `counting` is None if full costs count. `useful_costs` are
-    those of the cheapest useful points of the paths that were tried, in no order.
+    those of the cheapest useful points of the paths that were tried, in no order. `residuals` of cross-fitted
+    predictions are for prediction intervals; None for classes, for queries, and for few rows.
     """
 
     path: PruningPath
@@ -48,6 +50,7 @@ class SelectedPruning:
     refit_sample: Sample
     counting: DecidedCounting | None
     useful_costs: tuple[float, ...]
+    residuals: Residuals | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,19 @@ def select_pruning(context: FitContext, random: np.random.RandomState) -> Select
     builder = FinalModelBuilder(path, tradeoff, refit, context.refit_sample, counting)
     final = builder.build(budget=options.budget, lam=options.lam)
     useful_costs = tuple(each.useful_cost for each in tried)
-    return SelectedPruning(path, tradeoff, choices, final, context.refit_sample, counting, useful_costs)
+    residuals = _residuals(context, folds, chosen, final)
+    sample = context.refit_sample
+    return SelectedPruning(path, tradeoff, choices, final, sample, counting, useful_costs, residuals)
+
+
+def _residuals(
+    context: FitContext, folds: Sequence[Fold], chosen: _MeasureChoice, final: FinalModel
+) -> Residuals | None:
+    """Residuals of both halves of V, each predicted by what was learnt from the other half."""
+    if context.forest.is_classifier or context.val.qid is not None or not folds or not context.has_path:
+        return None
+    found = [fold.residuals(chosen.measure, chosen.refit, final.pruning) for fold in folds]
+    return Residuals.of(np.concatenate(found)[np.newaxis])
 
 
 def _decided_counting(context: FitContext, random: np.random.RandomState) -> DecidedCounting | None:

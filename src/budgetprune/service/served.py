@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.model import About
+from budgetprune.model import About, about_of
 from budgetprune.persistence import open_sections
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.service.processes import nameless_file
@@ -74,8 +74,9 @@ class ServedModel:
         before = os.stat(file)
         with open_sections(file) as stored:
             predictor = BudgetPredictor.from_sections(stored)
-            about, has_path = stored.get("about"), "path" in stored
+            about, has_path = about_of(stored), "path" in stored
             is_staged = "staged" in stored
+        unit = unit or ("" if about is None else about.unit)
         if not offer:
             return cls(predictor, about, unit)
         after = os.stat(file)

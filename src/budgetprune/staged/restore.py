@@ -22,6 +22,7 @@ from budgetprune.staged.model.objective import (
     LogLossObjective,
     Objective,
     SquaredErrorObjective,
+    ThresholdObjective,
 )
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.model.tradeoff import StagedTradeOff
@@ -55,6 +56,7 @@ NUMBERS_OF_POINTS = ("cost", "score", "cost_std", "score_std", "loss", "lam")
 OBJECTIVES = ("error costs", "log loss", "squared error")
 _TWO_DIMENSIONAL = ("base", "thresholds", "stops", "error_costs")
 _HEADER = {"objective", "price", "best", "point"}
+_THRESHOLD = "threshold"  # may be absent
 # Each stage becomes a forest, so a small file with very many stages could take much memory and time. Training
 # makes at most 42 stages.
 MOST_STAGES = 256
@@ -109,7 +111,7 @@ def _require(condition: Any, what: str) -> None:
 
 def _check_sizes(header: Any, arrays: Arrays) -> None:
     """Check that no array is missing, and that each has one entry per stage, chain or point."""
-    is_complete = isinstance(header, dict) and header.keys() == _HEADER
+    is_complete = isinstance(header, dict) and header.keys() - {_THRESHOLD} == _HEADER
     _require(is_complete, f"the header must have {', '.join(sorted(_HEADER))}")
     absent = sorted(DTYPES.keys() - _OPTIONAL.keys() - arrays.keys())
     _require(not absent, f"{', '.join(absent)} must not be missing")
@@ -203,7 +205,13 @@ def _check_costs(curve: StagedTradeOff, chains: Sequence[Chain], costs: CostTabl
 def _objectives(
     header: dict[str, Any], arrays: Arrays, forest: Forest
 ) -> tuple[Objective, ErrorCostObjective | None]:
-    name, price = header["objective"], header["price"]
+    name, price, threshold = header["objective"], header["price"], header.get(_THRESHOLD)
+    is_threshold = isinstance(threshold, int | float) and type(threshold) is not bool and 0 <= threshold <= 1
+    _require(
+        _THRESHOLD not in header
+        or (is_threshold and forest.classes is not None and forest.classes.size == 2),
+        "threshold must be a number from 0 to 1, for two classes",
+    )
     _require(name in OBJECTIVES, f"there is no objective {reprlib.repr(name)}")
     _require(
         type(price) in (int, float) and 0 < price <= LARGEST_PRICE,
@@ -217,8 +225,9 @@ def _objectives(
         _require(arrays["error_costs"].shape == (0, 0), "error_costs must be empty for regression")
         return SquaredErrorObjective(float(price)), None
     _require(price == 1, "price must be 1 for classes")
-    answer = ErrorCostObjective(check_error_costs(arrays["error_costs"], forest.classes.size))
-    return (answer if name == "error costs" else LogLossObjective()), answer
+    by_costs = ErrorCostObjective(check_error_costs(arrays["error_costs"], forest.classes.size))
+    answer = by_costs if threshold is None else ThresholdObjective(float(threshold))
+    return (by_costs if name == "error costs" else LogLossObjective()), answer
 
 
 def _chains(forest: Forest, costs: CostTable, arrays: Arrays) -> tuple[Chain, ...]:

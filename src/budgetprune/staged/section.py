@@ -73,7 +73,7 @@ def write_content(model: StagedModel) -> Content:
         "spread_base": [0.0 if stage.spread is None else float(stage.spread.base[0]) for stage in stages],
         "sources": [s for stage in stages for s in stage.sources],
         "decay": [chain.decay for chain in model.chains],
-        "error_costs": model.answer.cost if model.answer is not None else np.zeros((0, 0)),
+        "error_costs": _error_costs(model),
         "point_chain": curve.chain,
         "thresholds": [np.pad(each, (0, width - each.size)) for each in curve.thresholds],
         "stops": [np.pad(each, (0, width - each.size)) for each in curve.stops],
@@ -87,8 +87,17 @@ def write_content(model: StagedModel) -> Content:
         "best": model.best,
         "point": model.point,
     }
+    if model.threshold is not None:
+        header["threshold"] = model.threshold
     typed = {name: np.asarray(array, dtype=DTYPES[name]) for name, array in arrays.items()}
     return Content({NAME: header}, add_prefix(PREFIX, typed))
+
+
+def _error_costs(model: StagedModel) -> Any:
+    """Return the matrix by which rows stop; if they stop by log loss, that by which classes are chosen."""
+    if isinstance(model.objective, ErrorCostObjective):
+        return model.objective.cost
+    return np.zeros((0, 0)) if model.answer is None else model.answer.cost
 
 
 def _name_of(objective: Objective) -> str:

@@ -12,6 +12,7 @@ from .parquet_files import predict_files as predict_files
 from .path_budgets import point_at as point_at
 from .path_budgets import point_within as point_within
 from .predictions import SEPARATOR as SEPARATOR
+from .predictions import class_columns as class_columns
 from .predictions import inputs_of as inputs_of
 from .predictions import predict_rows as predict_rows
 from .prune import prune_model as prune_model

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.forest import Forest
-from budgetprune.model import Figures
+from budgetprune.model import Figures, Quality
 
 # A note is given about a model that costs less than this share of the budget.
 WELL_SPENT = 0.7
-
-
-def score_predictions(predictions: NDArray[Any], truth: NDArray[Any], *, is_classifier: bool) -> float | None:
-    """Return accuracy or R²; None for the R² of a single row."""
-    if is_classifier:
-        return float(np.mean(predictions == truth))
-    from sklearn.metrics import r2_score  # takes a second, which other budgets of a model do not need
-
-    return float(r2_score(truth, predictions)) if len(truth) > 1 else None
 
 
 def figures(
@@ -30,6 +19,7 @@ def figures(
     *,
     decided_cost: float | None = None,
     loss: float | None = None,
+    quality: Quality | None = None,
 ) -> Figures:
     """Return the figures of a model.
 
@@ -37,8 +27,8 @@ def figures(
     ----------
     forest : trees of the model
     cost : of each row
-    score : accuracy or R²
-    decided_cost, loss : see `Figures`
+    score : of its predictions
+    decided_cost, loss, quality : see `Figures`
     """
     return Figures(
         cost=float(np.mean(cost)),
@@ -47,6 +37,7 @@ def figures(
         n_features=forest.used_features.size,
         n_splits=forest.n_splits,
         loss=loss,
+        quality=quality,
     )
 
 

@@ -43,6 +43,8 @@ class EnsembleSpec:
     random_state : int
     n_jobs : int, optional
         Number of threads. None means all cores; for LightGBM physical cores, and fewer for small data.
+    class_weight : "balanced" or mapping, optional
+        Weights of the class numbers.
     """
 
     kind: str
@@ -50,6 +52,7 @@ class EnsembleSpec:
     max_features: float = 1.0
     random_state: int = 0
     n_jobs: int | None = None
+    class_weight: Any = None
 
     def __post_init__(self) -> None:
         if self.kind not in DEFAULT_TREES:
@@ -83,12 +86,14 @@ def train_ensemble(
     -------
     fitted model of scikit-learn or LightGBM
     """
+    weights = {"class_weight": spec.class_weight} if is_classifier else {}
     if spec.kind in _FORESTS:
         forest = _FORESTS[spec.kind][is_classifier](
             n_estimators=spec.n_estimators,
             max_features=spec.max_features,
             random_state=spec.random_state,
             n_jobs=spec.n_jobs or available_cores(),
+            **weights,
         )
         return forest.fit(rows.X, rows.y)
     import lightgbm
@@ -101,5 +106,6 @@ def train_ensemble(
         deterministic=True,
         force_row_wise=True,
         verbose=-1,
+        **weights,
     )
     return boosted.fit(rows.X, rows.y, categorical_feature=list(categorical) or "auto")

@@ -17,6 +17,7 @@ from budgetprune.workflow.error_costs import resolve_error_costs
 from budgetprune.workflow.observer import Observer, SilentObserver
 from budgetprune.workflow.options import FitOptions, ModelKind, check_arguments, check_fit_options
 from budgetprune.workflow.pruned import OtherBudgets, Schema, TrainedEnsemble, best_pruned, build_model
+from budgetprune.workflow.scores import Score, resolve_class_weight
 from budgetprune.workflow.staged import StagedTraining, fit_staged
 from budgetprune.workflow.tables import split_table
 from budgetprune.workflow.training_data import HeldOutData, TrainingData, read_test_data, read_training_data
@@ -88,34 +89,56 @@ def fit_table(
     if model == "lightgbm":
         import lightgbm  # noqa: F401  (fails before any work starts if absent)
     data = read_training_data(table, target, costs, options, observer)
+    options.check_classes(data.classes)
     if model == "staged":
         error_costs = resolve_error_costs(options.error_costs, data.target)
         held_out = None if test is None else read_test_data(test, data, options, observer)
         return fit_staged(StagedTraining(data, held_out, budget, error_costs, options), observer)
     options.check_counting(is_classifier=data.is_classifier)
+    score = _score_of_numbers(data, options)
     held_out = None if test is None else read_test_data(test, data, options, observer)
-    trained = _train_ensembles(model, data, held_out, budget, options, observer)
+    trained = _train_ensembles(model, data, held_out, score, budget, options, observer)
     rows = f"{len(trained[0].validation):,} validation rows"
     with observer.stage(f"pruning, with {rows}", bars=True):
         names = data.columns.names
         others = OtherBudgets(
-            lambda larger: _train_ensembles(model, data, held_out, larger, options, SilentObserver()),
+            lambda larger: _train_ensembles(model, data, held_out, score, larger, options, SilentObserver()),
             tuple(data.costs.resolve(len(names), names).price_alone.tolist()),
         )
         pruned, ensemble = best_pruned(trained, budget, options, verbose=observer.has_bars, others=others)
     if ensemble is trained[0]:
-        return build_model(pruned, ensemble, observer)
+        return build_model(pruned, ensemble, options, observer)
     observer.note(
         f"a forest without the most expensive columns is better within the budget of {budget:g}; it was "
         "pruned."
     )
-    return build_model(pruned, ensemble, observer, Forest.from_model(trained[0].model))
+    return build_model(pruned, ensemble, options, observer, Forest.from_model(trained[0].model))
+
+
+def _weights_of_numbers(data: TrainingData, options: FitOptions) -> Any:
+    """Return the class weights of an ensemble, whose classes are numbers."""
+    if data.classes is None:
+        return None
+    weights = resolve_class_weight(options.class_weight, data.classes)
+    return dict(enumerate(weights.values())) if isinstance(weights, dict) else weights
+
+
+def _score_of_numbers(data: TrainingData, options: FitOptions) -> Score:
+    """Return the score of a pruned model, whose classes are numbers, after a check that it suits the rows."""
+    y, classes = data.target.y, data.classes
+    if classes is not None:
+        y, classes = np.searchsorted(classes, y), np.arange(classes.size)
+    weights = _weights_of_numbers(data, options)
+    score = Score.of(options.scoring, classes, class_weight=weights, has_queries=data.qid is not None)
+    score.check(y, data.qid)
+    return score
 
 
 def _train_ensembles(
     kind: str,
     data: TrainingData,
     test: HeldOutData | None,
+    score: Score,
     budget: float | None,
     options: FitOptions,
     observer: Observer,
@@ -131,14 +154,19 @@ def _train_ensembles(
         max_features=1.0 if options.max_features is None else float(options.max_features),
         random_state=options.random_state,
         n_jobs=options.n_jobs,
+        class_weight=_weights_of_numbers(data, options),
     )
     share = DEFAULT_VALIDATION if options.validation_fraction is None else options.validation_fraction
     with observer.stage(f"dividing {data.description}"):
         rows = split_table(
-            data.columns, data.target, share=share, seed=options.random_state, dtype=spec.dtype
+            data.columns, data.target, data.qid, share=share, seed=options.random_state, dtype=spec.dtype
         )
     names, categories = data.columns.names, rows.categories
-    encoded = None if test is None else LabelledRows(categories.encode(test.frame, spec.dtype), test.y)
+    encoded = (
+        None
+        if test is None
+        else LabelledRows(categories.encode(test.frame, spec.dtype), test.y, qid=test.qid)
+    )
     alone = data.costs.resolve(len(names), names).price_alone
     is_within = np.ones(len(names), dtype=np.bool_) if budget is None else alone <= budget * ROUNDING
     trained: list[TrainedEnsemble] = []
@@ -163,6 +191,7 @@ def _train_ensembles(
                 costs=with_keys(data.costs, names, range(len(names))),
                 schema=Schema(names, categories.labels if categories.has_any else None, rows.classes),
                 target=data.target.name,
+                score=score,
             )
         )
     return trained

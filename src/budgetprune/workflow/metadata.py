@@ -12,7 +12,14 @@ from budgetprune.utils.environment import versions
 PACKAGES = ("budgetprune", "numpy", "scikit-learn", "lightgbm", "xgboost")
 
 
-def new_metadata(*, is_classifier: bool, budget: float | None, lam: float, **fields: Any) -> About:
+def new_metadata(
+    *,
+    is_classifier: bool,
+    budget: float | None,
+    lam: float,
+    score_name: str | None = None,
+    **fields: Any,
+) -> About:
     """Return metadata with today's date and the versions of packages.
 
     Parameters
@@ -20,11 +27,12 @@ def new_metadata(*, is_classifier: bool, budget: float | None, lam: float, **fie
     is_classifier : whether the model predicts classes
     budget : limit of the average cost of a prediction
     lam : chosen point of the path or curve
+    score_name : name of the score that chose the model; by default accuracy, or R²
     fields : other fields of `About`
     """
     return About(
         task="classification" if is_classifier else "regression",
-        score_name="accuracy" if is_classifier else "R²",
+        score_name=score_name or ("accuracy" if is_classifier else "R²"),
         budget=None if budget is None else float(budget),
         lam=float(lam),
         created=datetime.now(UTC).date().isoformat(),

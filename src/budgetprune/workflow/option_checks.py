@@ -87,6 +87,35 @@ def share(name: str, value: Any, *, may_be_one: bool = False) -> None:
         raise InvalidInputError(f"{argument(name)} must be a share above 0 and {most}, not {value!r}.")
 
 
+def probability(name: str, value: Any) -> None:
+    """Raise unless a value is a number above 0 and below 1."""
+    if not is_number(value) or not 0 < value < 1:
+        raise InvalidInputError(f"{argument(name)} must be above 0 and below 1, not {value!r}.")
+
+
+def string(name: str, value: Any) -> None:
+    """Raise unless a value is a str."""
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{argument(name)} must be a str, not {value!r}.")
+
+
+def class_weight(value: Any) -> None:
+    """Raise unless a value is None, "balanced", or weights by class."""
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return
+    if not isinstance(value, Mapping) or not value:
+        raise InvalidInputError(
+            f"{argument('class_weight')} must be 'balanced', or weights by class ({{'ill': 5}}, say), not "
+            f"{value!r}."
+        )
+    for label, weight in value.items():
+        if not is_number(weight) or not 0 <= weight < np.inf:
+            raise InvalidInputError(
+                f"{argument('class_weight')} of {label!r} must be a finite number of at least 0, not "
+                f"{weight!r}."
+            )
+
+
 def seed(value: Any) -> None:
     """Raise unless a value can be a random seed."""
     is_seed = is_integer(value) and 0 <= value <= _LARGEST_SEED

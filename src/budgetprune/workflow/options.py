@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+from numpy.typing import NDArray
+
 from budgetprune.errors import InvalidInputError
 from budgetprune.workflow import option_checks as checks
 from budgetprune.workflow.ensembles import DEFAULT_TREES
+from budgetprune.workflow.scores import check_scoring
 from budgetprune.workflow.tables import MOST_COLUMNS, Task, argument, setting
 
 ModelKind = Literal["staged", "random-forest", "extra-trees", "lightgbm"]
@@ -36,6 +39,18 @@ class CommonOptions:
         With ``counting="decided"``: how far before certainty a row may stop; at least 0 and below 0.5.
     tolerance : float, optional
         With ``counting="decided"``, for regression: largest width of an interval that counts as certain.
+    scoring : str or callable, optional
+        Scorer of scikit-learn that chooses the model (``--scoring``). With two classes, the second one in
+        sorted order is the positive one. By default accuracy, R², or NDCG with queries.
+    class_weight : "balanced" or mapping, optional
+        Weights of classes by their names; others have weight 1 (``--class-weight``).
+    threshold : float, optional
+        For two classes: the smallest probability at which the second one is predicted (``--threshold``).
+    qid : str, optional
+        Column with the query of each row, for ranking (``--qid``). It is not a feature. Queries are never
+        divided, and the target is a number, the relevance of the row.
+    unit : str
+        Unit of the prices, such as ``"EUR"`` or ``"min"`` (``--unit``).
     random_state : int
         Random seed (``--seed``).
     n_jobs : int, optional
@@ -49,6 +64,11 @@ class CommonOptions:
     counting: Literal["full", "decided"] = "full"
     slack: float = 0.0
     tolerance: float | None = None
+    scoring: Any = None
+    class_weight: Any = None
+    threshold: float | None = None
+    qid: str | None = None
+    unit: str = ""
     random_state: int = 0
     n_jobs: int | None = None
 
@@ -61,6 +81,13 @@ class CommonOptions:
         checks.slack(self.slack)
         if self.tolerance is not None:
             checks.at_least_zero("tolerance", self.tolerance)
+        check_scoring(self.scoring)
+        checks.class_weight(self.class_weight)
+        if self.threshold is not None:
+            checks.probability("threshold", self.threshold)
+        if self.qid is not None:
+            checks.string("qid", self.qid)
+        checks.string("unit", self.unit)
         checks.seed(self.random_state)
         checks.cores(self.n_jobs)
 
@@ -71,6 +98,22 @@ class CommonOptions:
                 f"{argument('test_sheet')} is a sheet of the test file, and there is none; leave it out, or "
                 f"give {argument('test')}."
             )
+
+    def check_classes(self, classes: NDArray[Any] | None) -> None:
+        """Raise if options of classification do not suit the target.
+
+        Parameters
+        ----------
+        classes : array of labels, or None for regression
+        """
+        n_classes = None if classes is None else classes.size
+        if n_classes is None and self.class_weight is not None:
+            raise InvalidInputError(
+                f"{argument('class_weight')} is for classification, and the target holds numbers."
+            )
+        if self.threshold is not None and n_classes != 2:
+            found = "the target holds numbers" if n_classes is None else f"there are {n_classes}"
+            raise InvalidInputError(f"{argument('threshold')} decides between two classes, but {found}.")
 
     def check_counting(self, *, is_classifier: bool) -> None:
         """Raise if the options of early stopping have no effect."""
@@ -150,6 +193,15 @@ class FitOptions(CommonOptions):
         object.__setattr__(self, "categorical", checks.column_names("categorical", self.categorical))
         if self.task is not None:
             checks.choice("task", self.task, get_args(Task))
+        if self.qid is not None and self.task == "classification":
+            raise InvalidInputError(
+                f"{argument('qid')} is for ranking by numbers: leave {argument('task')} out."
+            )
+        if self.threshold is not None and self.error_costs is not None:
+            raise InvalidInputError(
+                f"give {argument('error_costs')} or {argument('threshold')}, not both: each of them chooses "
+                "the class for given probabilities."
+            )
         check_limit(self.max_cost, argument("max_cost"))
         check_limit(self.time_limit, argument("time_limit"))
         if self.n_trees is not None:

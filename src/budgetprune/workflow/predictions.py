@@ -19,10 +19,40 @@ SEPARATOR = ";"  # separates feature names within one field
 
 
 def predict_rows(
-    predictor: BudgetPredictor, rows: pd.DataFrame, *, full: bool = False, max_cost: float | None = None
+    predictor: BudgetPredictor,
+    rows: pd.DataFrame,
+    *,
+    full: bool = False,
+    max_cost: float | None = None,
+    with_shares: bool = False,
+    interval: float | None = None,
 ) -> dict[str, Any]:
-    """Predict rows, as `rows_for` returns them: a column for each part of the answer."""
-    return predict_full(predictor, rows) if full else predict_early(predictor, rows, max_cost)
+    """Predict rows, as `rows_for` returns them: a column for each part of the answer.
+
+    Parameters
+    ----------
+    predictor : BudgetPredictor
+    rows : DataFrame
+    full : whether to acquire everything that the trees use
+    max_cost : largest cost of one row
+    with_shares : whether there are columns with the probabilities of all classes
+    interval : level of the columns ``lower`` and ``upper``; None: there are none
+    """
+    if full:
+        return predict_full(predictor, rows, with_shares=with_shares)
+    return predict_early(predictor, rows, max_cost, with_shares=with_shares, interval=interval)
+
+
+def class_columns(predictor: BudgetPredictor) -> tuple[str, ...]:
+    """Return the names of the columns with the probability of each class."""
+    if predictor.forest.classes is None:
+        raise InvalidInputError("--proba is for classes, and this model predicts numbers; leave it out.")
+    return tuple(f"probability_{label}" for label in predictor.forest.classes.tolist())
+
+
+def _shares(predictor: BudgetPredictor, shares: NDArray[np.float64] | None) -> dict[str, Any]:
+    """Return the probabilities of all classes as columns; none for regression."""
+    return {} if shares is None else dict(zip(class_columns(predictor), shares.T, strict=True))
 
 
 def inputs_of(predictor: BudgetPredictor, *, full: bool = False) -> Forest | InputColumns:
@@ -47,31 +77,44 @@ def check_full(full: bool, max_cost: float | None) -> None:
         raise InvalidInputError("max_cost is for predictions that stop early, and full for all others.")
 
 
-def predict_early(predictor: BudgetPredictor, rows: pd.DataFrame, max_cost: float | None) -> dict[str, Any]:
+def predict_early(
+    predictor: BudgetPredictor,
+    rows: pd.DataFrame,
+    max_cost: float | None,
+    *,
+    with_shares: bool = False,
+    interval: float | None = None,
+) -> dict[str, Any]:
     """Predict with sequential acquisition and early stopping."""
     from budgetprune.staged import StagedPredictor
 
     simulation = predictor.simulate(rows, max_cost=max_cost)
     probability = None
+    further = _shares(predictor, simulation.probabilities) if with_shares else {}
+    if interval is not None:
+        further |= dict(zip(("lower", "upper"), predictor.intervals(simulation, interval).T, strict=True))
     if simulation.probabilities is not None:
         probability = _of_label(predictor, simulation.label, simulation.probabilities)
         if predictor.threshold is None and not isinstance(predictor, StagedPredictor):
             # Lower bound for a decided label: remaining trees cannot change it.
             least = 1 / simulation.probabilities.shape[1]
             probability = np.where(simulation.decided, np.maximum(probability, least), probability)
-    return _columns(
-        predictor, simulation.label, probability, simulation.cost, simulation.decided, simulation.acquired
-    )
+    numbers = _answers(simulation.label, probability) | further
+    return numbers | _costs(predictor, simulation.cost, simulation.decided, simulation.acquired)
 
 
-def predict_full(predictor: BudgetPredictor, rows: pd.DataFrame) -> dict[str, Any]:
+def predict_full(
+    predictor: BudgetPredictor, rows: pd.DataFrame, *, with_shares: bool = False
+) -> dict[str, Any]:
     """Predict from all features that the trees use."""
     label, acquired = predictor.predict(rows), _all_sources(predictor, rows)
-    probability = None
+    probability = shares = None
     if predictor.forest.is_classifier:
-        probability = _of_label(predictor, label, predictor.predict_proba(rows))
+        shares = predictor.predict_proba(rows)
+        probability = _of_label(predictor, label, shares)
     is_decided = np.ones(len(rows), dtype=np.bool_)
-    return _columns(predictor, label, probability, predictor.costs.total(acquired), is_decided, acquired)
+    numbers = _answers(label, probability) | (_shares(predictor, shares) if with_shares else {})
+    return numbers | _costs(predictor, predictor.costs.total(acquired), is_decided, acquired)
 
 
 def all_trees(predictor: BudgetPredictor) -> Forest:
@@ -104,17 +147,17 @@ def _of_label(
     return probabilities[np.arange(label.size), number]
 
 
-def _columns(
+def _answers(label: NDArray[Any], probability: NDArray[np.float64] | None) -> dict[str, Any]:
+    return {"prediction": label} if probability is None else {"label": label, "probability": probability}
+
+
+def _costs(
     predictor: BudgetPredictor,
-    label: NDArray[Any],
-    probability: NDArray[np.float64] | None,
     cost: NDArray[np.float64],
     decided: NDArray[np.bool_],
     acquired: NDArray[np.bool_],
 ) -> dict[str, Any]:
-    used = features_used(predictor, acquired)
-    numbers = {"prediction": label} if probability is None else {"label": label, "probability": probability}
-    return numbers | {"cost": cost, "decided": decided, "features_used": used}
+    return {"cost": cost, "decided": decided, "features_used": features_used(predictor, acquired)}
 
 
 def features_used(predictor: BudgetPredictor, acquired: NDArray[np.bool_]) -> NDArray[np.object_]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
-from budgetprune.forest import Forest, find_adapter, original_names
+from budgetprune.forest import Forest, is_ranking_model, original_names
 from budgetprune.model import BudgetModel
 from budgetprune.preprocessing import PricedPreprocessing, split_pipeline
 from budgetprune.selection import LabelledRows
@@ -22,13 +22,16 @@ from budgetprune.workflow.observer import Observer, SilentObserver
 from budgetprune.workflow.options import PruneOptions, check_arguments
 from budgetprune.workflow.pipelines import TablePreprocessing, first_inputs, match_table
 from budgetprune.workflow.pruned import Schema, TrainedEnsemble, best_pruned, build_model
+from budgetprune.workflow.scores import Score, resolve_class_weight
 from budgetprune.workflow.tables import (
     Table,
     argument,
     check_varied,
     encode_target,
+    read_queries,
     read_table_for,
     rows_for,
+    setting,
     table_name,
     target_name,
 )
@@ -92,31 +95,37 @@ def prune_model(
     inputs = forest if transformer is None else first_inputs(transformer, forest, options.needs)
     options.check_counting(is_classifier=forest.is_classifier)
     options.check_test(test)
-    if find_adapter(model).is_ranking_model(model):
+    options.check_classes(forest.classes)
+    if options.qid is None and options.scoring is None and is_ranking_model(model):
         observer.note(
             "this is a ranking model. Its scores order the rows of a query, so R² says nothing about it, nor "
-            "about the pruned one. For NDCG, prune it in Python: "
-            "BudgetPruneRegressor(FrozenEstimator(model), "
-            "scoring=budgetprune.ranking.ndcg_scorer()).fit(X, y, qid=queries)."
+            f"about the pruned one. For NDCG, name the column of queries: {setting('qid', 'COLUMN')}."
         )
     with observer.stage(f"reading {table_name(table)}"):
-        opened = read_table_for(inputs, table, target, max_columns=options.max_columns, sheet=options.sheet)
+        opened = read_table_for(
+            inputs, table, target, options.qid, max_columns=options.max_columns, sheet=options.sheet
+        )
         opened.check_columns(options.drop, argument("drop"))
         name = target_name(opened, target)
+        queries = read_queries(opened, options.qid)
+    left_out = (*options.drop, *(() if options.qid is None else (options.qid,)))
     matched = None
     if transformer is None:
-        named = _with_column_names(forest, opened, name, options.drop)
+        named = _with_column_names(forest, opened, name, left_out)
         names = named.names
         named = named.with_categories_of(opened.frame.reindex(columns=list(names)))
     else:
-        without = (name, *options.drop)
-        matched = match_table(transformer, forest, options.needs, opened, without=without)
+        matched = match_table(transformer, forest, options.needs, opened, without=(name, *left_out))
         names = matched.preprocessing.raw_names
         named = replace(forest, feature_names=matched.preprocessing.feature_names)
-    prices = column_costs(costs, names, target=name, dropped=options.drop, others=tuple(opened.frame.columns))
+    prices = column_costs(costs, names, target=name, dropped=left_out, others=tuple(opened.frame.columns))
     check_varied(opened, name)
     with observer.stage("checking its rows"):
-        validation = _labelled_rows(named, opened, name, matched, all_known=True)
+        validation = _labelled_rows(named, opened, name, matched, all_known=True).with_queries(queries)
+        classes = forest.classes
+        weights = None if classes is None else resolve_class_weight(options.class_weight, classes)
+        score = Score.of(options.scoring, classes, class_weight=weights, has_queries=options.qid is not None)
+        score.check(validation.y, validation.qid)
     held_out = None
     if test is not None:
         with observer.stage(f"reading {table_name(test, 'the test table')}"):
@@ -124,11 +133,14 @@ def prune_model(
                 named if matched is None else matched.inputs,
                 test,
                 name,
+                options.qid,
                 max_columns=options.max_columns,
                 sheet=options.test_sheet,
                 sheet_option="test_sheet",
             )
+            other_queries = read_queries(others, options.qid)
             held_out = _labelled_rows(named, others, name, matched, all_known=False)
+            held_out = held_out.with_queries(other_queries)
     keys = forest.feature_names or range(forest.n_features)
     priced = None if matched is None else PricedPreprocessing.of(matched.preprocessing, prices)
     ensemble = TrainedEnsemble(
@@ -143,11 +155,13 @@ def prune_model(
         else FeatureCosts.from_table(priced.costs, keys),
         schema=Schema(named.names, named.categories),
         target=name,
+        score=score,
+        class_weight=weights,
         priced=priced,
     )
     with observer.stage(f"pruning {forest.n_trees} trees, with {len(validation):,} rows", bars=True):
         pruned, _ = best_pruned([ensemble], budget, options, verbose=observer.has_bars)
-    return build_model(pruned, ensemble, observer)
+    return build_model(pruned, ensemble, options, observer)
 
 
 def _with_column_names(forest: Forest, table: Table, target: str, drop: Sequence[str]) -> Forest:

@@ -15,17 +15,18 @@ from budgetprune.costs import FeatureCosts
 from budgetprune.errors import BudgetWarning, InvalidInputError
 from budgetprune.estimators import BudgetPruneClassifier, BudgetPruneRegressor
 from budgetprune.forest import Forest
-from budgetprune.model import BudgetModel, Compared, Figures
+from budgetprune.model import BudgetModel, Compared, Figures, Quality
 from budgetprune.path import PruningPath
 from budgetprune.predictor import BudgetPredictor
 from budgetprune.preprocessing import PricedPreprocessing
 from budgetprune.problem import sources_used
 from budgetprune.selection import LabelledRows
 from budgetprune.utils.threads import available_cores
-from budgetprune.workflow.comparison import WELL_SPENT, figures, rounded_up, score_predictions
+from budgetprune.workflow.comparison import WELL_SPENT, figures, rounded_up
 from budgetprune.workflow.metadata import new_metadata
 from budgetprune.workflow.observer import Observer
 from budgetprune.workflow.options import CommonOptions
+from budgetprune.workflow.scores import Answers, Score, quality_of
 
 # If a budget buys nothing useful, the most expensive columns are left out so many times, all of one price at
 # once: columns that are affordable alone may be too expensive together.
@@ -80,6 +81,10 @@ class TrainedEnsemble:
     schema : Schema
     target : str
         Name of the target column.
+    score : Score
+        Score that chooses the model.
+    class_weight : "balanced" or mapping, optional
+        Weights of classes that the model was not trained with.
     priced : PricedPreprocessing or None
         Preprocessing before the model; the rows are encoded.
     """
@@ -93,6 +98,8 @@ class TrainedEnsemble:
     costs: FeatureCosts
     schema: Schema
     target: str
+    score: Score
+    class_weight: Any = None
     priced: PricedPreprocessing | None = None
 
 
@@ -133,13 +140,19 @@ def prune_ensemble(
         "budget": budget,
         "counting": options.counting,
         "slack": options.slack,
+        "scoring": ensemble.score.scorer,
         "random_state": options.random_state,
         "n_jobs": available_cores() if options.n_jobs is None else options.n_jobs,
         "verbose": int(verbose),
     }
     estimator: PrunedEstimator
     if ensemble.is_classifier:
-        estimator = BudgetPruneClassifier(FrozenEstimator(ensemble.model), **settings)
+        estimator = BudgetPruneClassifier(
+            FrozenEstimator(ensemble.model),
+            threshold=options.threshold,
+            class_weight=ensemble.class_weight,
+            **settings,
+        )
     else:
         estimator = BudgetPruneRegressor(
             FrozenEstimator(ensemble.model), tolerance=options.tolerance, **settings
@@ -148,10 +161,18 @@ def prune_ensemble(
     with warnings.catch_warnings():
         # Here, a budget that is too small is an error, raised once the cheapest useful cost is known.
         warnings.filterwarnings("ignore", "a budget of .* buys nothing", BudgetWarning)
+        warnings.filterwarnings("ignore", "this .* was trained to rank", BudgetWarning)  # a note says so
         if train is None:
-            estimator.fit(validation.X, validation.y)
+            estimator.fit(validation.X, validation.y, qid=validation.qid)
         else:
-            estimator.fit(train.X, train.y, X_val=validation.X, y_val=validation.y)
+            estimator.fit(
+                train.X,
+                train.y,
+                X_val=validation.X,
+                y_val=validation.y,
+                qid=train.qid,
+                qid_val=validation.qid,
+            )
     return estimator
 
 
@@ -248,7 +269,11 @@ def _no_column_helps() -> InvalidInputError:
 
 
 def build_model(
-    estimator: PrunedEstimator, ensemble: TrainedEnsemble, observer: Observer, whole: Forest | None = None
+    estimator: PrunedEstimator,
+    ensemble: TrainedEnsemble,
+    options: CommonOptions,
+    observer: Observer,
+    whole: Forest | None = None,
 ) -> BudgetModel:
     """Return the pruned ensemble with its path, its metadata and a comparison with the full ensemble.
 
@@ -257,19 +282,23 @@ def build_model(
     if (note := _unused_budget_note(estimator)) is not None:
         observer.note(note)
     with observer.stage("comparing with the full forest"):
-        compared = _compare(estimator, ensemble.validation, ensemble.test, whole or estimator.path_.forest)
+        compared = _compare(estimator, ensemble, whole or estimator.path_.forest)
     chosen, schema = estimator.predictor(), ensemble.schema
     priced = ensemble.priced
     predictor = BudgetPredictor(
         schema.apply(chosen.forest),
         chosen.costs if priced is None else priced.raw_costs,
         slack=chosen.slack,
+        threshold=chosen.threshold,
         tolerance=chosen.tolerance,
         preprocessing=None if priced is None else priced.preprocessing,
+        residuals=chosen.residuals,
     )
     about = new_metadata(
         target=ensemble.target,
         is_classifier=chosen.forest.is_classifier,
+        score_name=ensemble.score.name,
+        unit=options.unit,
         budget=estimator.budget,
         counting="decided" if estimator.counting == "decided" else "full",
         lam=estimator.lambda_,
@@ -299,32 +328,41 @@ def _unused_budget_note(estimator: PrunedEstimator) -> str | None:
 # --- Comparison with the full ensemble ----------------------------------------------------------------------
 
 
-def _compare(
-    estimator: PrunedEstimator, validation: LabelledRows, test: LabelledRows | None, forest: Forest
-) -> Compared:
+def _compare(estimator: PrunedEstimator, ensemble: TrainedEnsemble, forest: Forest) -> Compared:
     """Compare the chosen model with the full ensemble, on test rows if there are any.
 
     Without test rows, the score of the chosen model is cross-fitted: its leaves were refitted on the
     validation rows.
     """
-    rows = validation if test is None else test
+    rows, score = ensemble.validation if ensemble.test is None else ensemble.test, ensemble.score
     chosen = estimator.predictor()
-    whole = BudgetPredictor(forest, chosen.costs)
-    score = _cross_fitted_score(estimator) if test is None else _score(chosen, rows)
+    whole = BudgetPredictor(forest, chosen.costs, threshold=chosen.threshold)
+    of_whole = _answers(whole, rows)
+    if ensemble.test is None:
+        return Compared(
+            rows="validation",
+            n_rows=len(rows),
+            whole=_figures(whole, rows, score(of_whole), None),
+            chosen=_figures(chosen, rows, _cross_fitted_score(estimator), None),
+        )
+    of_chosen, names = _answers(chosen, rows), ensemble.schema.classes
     return Compared(
-        rows="validation" if test is None else "test",
+        rows="test",
         n_rows=len(rows),
-        whole=_figures(whole, rows, _score(whole, rows)),
-        chosen=_figures(chosen, rows, score),
+        whole=_figures(whole, rows, score(of_whole), quality_of(of_whole, score.classes, names)),
+        chosen=_figures(chosen, rows, score(of_chosen), quality_of(of_chosen, score.classes, names)),
     )
 
 
-def _score(predictor: BudgetPredictor, rows: LabelledRows) -> float | None:
-    """Return accuracy or R² of predictions with early stopping."""
+def _answers(predictor: BudgetPredictor, rows: LabelledRows) -> Answers:
+    """Return predictions with early stopping, if that changes them."""
     # Without slack and tolerance, early stopping does not change predictions.
-    changes_answers = predictor.slack > 0 or bool(predictor.tolerance)
-    predictions = predictor.simulate(rows.X).label if changes_answers else predictor.predict(rows.X)
-    return score_predictions(predictions, rows.y, is_classifier=predictor.forest.is_classifier)
+    is_classifier = predictor.forest.is_classifier
+    if predictor.slack > 0 or bool(predictor.tolerance):
+        found = predictor.simulate(rows.X)
+        return Answers(found.label, found.probabilities, rows.y, rows.qid)
+    shares = predictor.predict_proba(rows.X) if is_classifier else None
+    return Answers(predictor.predict(rows.X), shares, rows.y, rows.qid)
 
 
 def _cross_fitted_score(estimator: PrunedEstimator) -> float | None:
@@ -334,7 +372,9 @@ def _cross_fitted_score(estimator: PrunedEstimator) -> float | None:
     return score if np.isfinite(score) else None
 
 
-def _figures(predictor: BudgetPredictor, rows: LabelledRows, score: float | None) -> Figures:
+def _figures(
+    predictor: BudgetPredictor, rows: LabelledRows, score: float | None, quality: Quality | None
+) -> Figures:
     sample = rows.X[:: -(-len(rows) // ENOUGH_ROWS)]
     used = sources_used(predictor.forest, predictor.costs, rows.X)
     return figures(
@@ -342,6 +382,7 @@ def _figures(predictor: BudgetPredictor, rows: LabelledRows, score: float | None
         predictor.costs.total(used),
         score,
         decided_cost=float(np.mean(predictor.simulate(sample).cost)),
+        quality=quality,
     )
 
 

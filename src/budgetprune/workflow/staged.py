@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from budgetprune.selection import LabelledRows
 from budgetprune.staged import BudgetClassifier, BudgetRegressor, StagedModel, StagedPredictor, has_lightgbm
 from budgetprune.utils.threads import boosting_threads
 from budgetprune.workflow import ensembles
-from budgetprune.workflow.comparison import figures, rounded_up, score_predictions
+from budgetprune.workflow.comparison import figures, rounded_up
 from budgetprune.workflow.metadata import new_metadata
 from budgetprune.workflow.observer import Observer
 from budgetprune.workflow.options import FitOptions
 from budgetprune.workflow.rebudget import unused_budget_note
+from budgetprune.workflow.scores import Answers, Score, quality_of, resolve_class_weight
 from budgetprune.workflow.tables import Categories, learn_categories
 from budgetprune.workflow.training_data import HeldOutData, TrainingData
 
@@ -52,10 +54,27 @@ class StagedTraining:
     error_costs: Any
     options: FitOptions
 
+    @property
+    def class_weight(self) -> Any:
+        """Weights of the labels; None if there are none."""
+        classes = self.data.classes
+        return None if classes is None else resolve_class_weight(self.options.class_weight, classes)
+
+    @cached_property
+    def score(self) -> Score:
+        """Score that chooses the model."""
+        return Score.of(
+            self.options.scoring,
+            self.data.classes,
+            class_weight=self.class_weight,
+            has_queries=self.data.qid is not None,
+        )
+
 
 def fit_staged(training: StagedTraining, observer: Observer) -> BudgetModel:
     """Train a staged model on all rows, by cross-fitting."""
     data, options = training.data, training.options
+    training.score.check(data.target.y, data.qid)
     categories = learn_categories(
         data.columns,
         data.target.y,
@@ -74,12 +93,14 @@ def fit_staged(training: StagedTraining, observer: Observer) -> BudgetModel:
         observer.note(note)
     compared = None
     if training.test is not None:
-        plain = _plain_spec(options)
+        plain = _plain_spec(training)
         with observer.stage(f"comparing with a plain model ({plain.kind}) on all columns"):
             compared = _compare_with_plain(predictor, training, training.test, categories, plain)
     return build_model(
         predictor,
         target=data.target.name,
+        score_name=training.score.name,
+        unit=options.unit,
         budget=training.budget,
         n_train=len(data.target.y),
         choices=_describe_choices(training),
@@ -109,13 +130,14 @@ def _learner_name() -> str:
 
 def _describe_choices(training: StagedTraining) -> str:
     costs, max_cost = training.error_costs, training.options.max_cost
+    unit = f" {training.options.unit}" if training.options.unit else ""
     if isinstance(costs, dict):
-        errors = ", errors cost " + ", ".join(f"{label}: {price:g}" for label, price in costs.items())
+        errors = ", errors cost " + ", ".join(f"{label}: {price:g}{unit}" for label, price in costs.items())
     elif isinstance(costs, int | float):
-        errors = f", errors cost {costs:g}"
+        errors = f", errors cost {costs:g}{unit}"
     else:
         errors = "" if costs is None else ", errors have costs"
-    limit = "" if max_cost is None else f", at most {max_cost:g} for a row"
+    limit = "" if max_cost is None else f", at most {max_cost:g}{unit} for a row"
     return f"stages trained with {_learner_name()}{errors}{limit}"
 
 
@@ -130,8 +152,14 @@ def _train(X: Any, training: StagedTraining, *, verbose: bool) -> StagedPredicto
     """
     data, budget, options = training.data, training.budget, training.options
     _refuse_if_nothing_fits(training, data.costs.resolve(X.shape[1], tuple(X.columns)))
+    own: dict[str, Any] = {}
+    if data.is_classifier:
+        own = {"class_weight": training.class_weight, "threshold": options.threshold}
+    # The default scores are those of the estimators.
+    scoring = training.score.scorer if options.scoring is not None else None
     estimator = (BudgetClassifier if data.is_classifier else BudgetRegressor)(
         data.costs,
+        scoring=scoring,
         budget=budget,
         error_costs=training.error_costs,
         max_cost=options.max_cost,
@@ -139,8 +167,9 @@ def _train(X: Any, training: StagedTraining, *, verbose: bool) -> StagedPredicto
         random_state=options.random_state,
         n_jobs=options.n_jobs or boosting_threads(X),
         verbose=int(verbose),
+        **own,
     )
-    predictor = estimator.fit(X, data.target.y).predictor().with_budget(None)
+    predictor = estimator.fit(X, data.target.y, qid=data.qid).predictor().with_budget(None)
     if _is_constant(predictor, X):
         if training.error_costs is None:
             raise InvalidInputError(
@@ -185,10 +214,15 @@ def _cheapest_useful(predictor: StagedPredictor, X: Any) -> float:
 # --- Comparison with a plain ensemble -----------------------------------------------------------------------
 
 
-def _plain_spec(options: FitOptions) -> ensembles.EnsembleSpec:
+def _plain_spec(training: StagedTraining) -> ensembles.EnsembleSpec:
     """Return the ordinary ensemble that a staged model is compared with."""
-    kind = "lightgbm" if has_lightgbm() else "random-forest"
-    return ensembles.EnsembleSpec(kind, random_state=options.random_state, n_jobs=options.n_jobs)
+    kind, options, weights = "lightgbm" if has_lightgbm() else "random-forest", training.options, None
+    if training.class_weight is not None:
+        weights = training.class_weight
+        weights = dict(enumerate(weights.values())) if isinstance(weights, dict) else weights
+    return ensembles.EnsembleSpec(
+        kind, random_state=options.random_state, n_jobs=options.n_jobs, class_weight=weights
+    )
 
 
 def _compare_with_plain(
@@ -210,35 +244,49 @@ def _compare_with_plain(
     )
     forest, encoded = Forest.from_model(ensemble), categories.encode(test.frame, plain.dtype)
     model, found = predictor.model, predictor.simulate(test.frame)
-    if model.answer is None:
-        predictions, plain_predictions = found.label, forest.predict(encoded)
-    else:
-        assert found.probabilities is not None
-        predictions = model.answer.answers(found.probabilities)
-        plain_predictions = model.answer.answers(forest.predict_proba(encoded))
+    of_chosen, of_plain, truth = found.label, forest.predict(encoded), test.y
+    shares = None
+    if model.answer is not None:
+        assert model.classes is not None
+        shares = forest.predict_proba(encoded)
+        of_plain = model.classes[model.answer.answers(shares)]
+        # A label that the training rows lack is None.
+        truth = model.classes.astype(object)[test.y]
+        truth[test.y < 0] = None
     used = sources_used(forest, predictor.costs, encoded)
-    has_error_costs = training.error_costs is not None
 
-    def measured(forest: Forest, cost: NDArray[np.float64], predictions: NDArray[Any]) -> Figures:
+    def measured(forest: Forest, cost: NDArray[np.float64], answers: Answers) -> Figures:
+        has_error_costs = training.error_costs is not None
         return figures(
             forest,
             cost,
-            score_predictions(predictions, test.y, is_classifier=model.answer is not None),
-            loss=_mean_loss(model, predictions, test.y) if has_error_costs else None,
+            training.score(answers),
+            loss=_mean_loss(model, answers.labels, test.y) if has_error_costs else None,
+            quality=quality_of(answers, model.classes),
         )
 
     return Compared(
         rows="test",
         n_rows=len(test.y),
-        whole=measured(forest, predictor.costs.total(used), plain_predictions),
-        chosen=measured(predictor.forest, found.cost, predictions),
+        whole=measured(forest, predictor.costs.total(used), Answers(of_plain, shares, truth, test.qid)),
+        chosen=measured(
+            predictor.forest, found.cost, Answers(of_chosen, found.probabilities, truth, test.qid)
+        ),
     )
 
 
 def _mean_loss(model: StagedModel, predictions: NDArray[Any], truth: NDArray[Any]) -> float | None:
-    """Return the average cost of errors; rows of classes that the model does not know are left out."""
-    if model.answer is None:
+    """Return the average cost of errors; rows of classes that the model does not know are left out.
+
+    Parameters
+    ----------
+    model : StagedModel
+    predictions : labels or targets
+    truth : class numbers, or targets
+    """
+    if model.answer is None or model.classes is None:
         return float(np.mean(model.objective.loss(np.column_stack([predictions, predictions]), truth)))
     is_known = truth >= 0
-    found = model.answer.cost[truth[is_known], predictions[is_known]]
+    number = np.searchsorted(model.classes, predictions)
+    found = model.answer.cost[truth[is_known], number[is_known]]
     return float(found.mean()) if found.size else None

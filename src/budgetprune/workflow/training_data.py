@@ -22,6 +22,7 @@ from budgetprune.workflow.tables import (
     classify_columns,
     encode_target,
     open_table,
+    read_queries,
     read_target,
     rows_like,
     table_name,
@@ -42,11 +43,19 @@ class TrainingData:
     target : Target
     costs : FeatureCosts
         By the names of the columns.
+    qid : array of shape (n_rows,), or None
+        Query of each row.
     """
 
     columns: Columns
     target: Target
     costs: FeatureCosts
+    qid: NDArray[Any] | None = None
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Labels in sorted order; None for regression."""
+        return np.unique(self.target.y) if self.is_classifier else None
 
     @property
     def is_classifier(self) -> bool:
@@ -70,10 +79,13 @@ class HeldOutData:
     frame : pandas.DataFrame
     y : array of shape (n_rows,)
         Class numbers (-1 for a class that the training rows lack), or targets.
+    qid : array of shape (n_rows,), or None
+        Query of each row.
     """
 
     frame: pd.DataFrame
     y: NDArray[Any]
+    qid: NDArray[Any] | None = None
 
 
 def read_columns(
@@ -89,21 +101,34 @@ def read_training_data(
 ) -> TrainingData:
     """Read and validate rows and costs; see `fit_table`."""
     opened, name = _read_table(table, target, options, observer)
-    answers = read_target(opened, name, options.task)
+    task = "regression" if options.qid is not None else options.task
+    answers = read_target(opened, name, task)
+    queries = read_queries(opened, options.qid)
     columns = _features(opened, name, options)
-    prices = column_costs(costs, columns.names, target=name, dropped=options.drop)
+    left_out = _left_out(options)
+    prices = column_costs(costs, columns.names, target=name, dropped=left_out)
     for note in columns.notes():
         observer.note(note)
-    return TrainingData(columns, answers, prices)
+    return TrainingData(columns, answers, prices, queries)
+
+
+def _left_out(options: FitOptions) -> tuple[str, ...]:
+    """Return columns that are neither features nor the target."""
+    return (*options.drop, *(() if options.qid is None else (options.qid,)))
 
 
 def _read_table(table: Any, target: str | None, options: FitOptions, observer: Observer) -> tuple[Table, str]:
     """Read a table and find its target; check the names of columns in the options."""
     with observer.stage(f"reading {table_name(table)}"):
         # Class labels stay as written: "01" is not a number.
-        as_text = [*options.categorical, *([] if target is None else [target])]
+        names = (target, options.qid)
+        as_text = [*options.categorical, *(name for name in names if name is not None)]
         opened = open_table(table, as_text=as_text, max_columns=options.max_columns, sheet=options.sheet)
-    own = {argument("categorical"): options.categorical, argument("drop"): options.drop}
+    own = {
+        argument("categorical"): options.categorical,
+        argument("drop"): options.drop,
+        argument("qid"): _left_out(options)[len(options.drop) :],
+    }
     for option, columns in own.items():
         opened.check_columns(columns, option)
     name = target_name(opened, target)
@@ -115,21 +140,22 @@ def _read_table(table: Any, target: str | None, options: FitOptions, observer: O
 
 
 def _features(table: Table, target: str, options: FitOptions) -> Columns:
-    return classify_columns(table, without={target, *options.drop}, categorical=options.categorical)
+    return classify_columns(table, without={target, *_left_out(options)}, categorical=options.categorical)
 
 
 def read_test_data(test: Any, data: TrainingData, options: FitOptions, observer: Observer) -> HeldOutData:
     """Read test rows with the columns of the training data."""
     columns, target = data.columns, data.target
     as_text = [name for name, is_text in zip(columns.names, columns.is_categorical, strict=True) if is_text]
-    classes = np.unique(target.y) if data.is_classifier else None
+    as_text += [target.name] if options.qid is None else [target.name, options.qid]
     with observer.stage(f"reading {table_name(test, 'the test table')}"):
         table = open_table(
             test,
             "the test table",
-            as_text=[*as_text, target.name],
+            as_text=as_text,
             max_columns=options.max_columns,
             sheet=options.test_sheet,
             sheet_option="test_sheet",
         )
-        return HeldOutData(rows_like(columns, table), encode_target(table, target.name, classes))
+        answers = encode_target(table, target.name, data.classes)
+        return HeldOutData(rows_like(columns, table), answers, read_queries(table, options.qid))

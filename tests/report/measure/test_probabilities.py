@@ -11,7 +11,8 @@ from sklearn.metrics import confusion_matrix, log_loss, precision_score, recall_
 from budgetprune import InvalidInputError
 from budgetprune.report import summarise, to_json
 from budgetprune.report.measure.error_costs import ErrorPrices
-from budgetprune.report.measure.probabilities import area_under_curve, calibration
+from budgetprune.report.measure.probabilities import calibration
+from budgetprune.utils.quality import area_under_curve
 
 from ..models import case, models_of, summary_of
 

@@ -29,7 +29,7 @@ def shared_fields(
         "target": "" if about is None else about.target,
         "task": "classification" if forest.is_classifier else "regression",
         "score_name": "accuracy" if forest.is_classifier else "R²",
-        "unit": options.unit,
+        "unit": options.unit or ("" if about is None else about.unit),
         "source_kind": "features" if _has_one_source_each(costs) else "sources",
         "budget": None if about is None else about.budget,
         "n_rows": len(rows),

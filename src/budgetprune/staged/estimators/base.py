@@ -157,6 +157,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             max_cost=np.inf if self.max_cost is None else self.max_cost,
             has_error_costs=self.error_costs is not None,
             keeps_full_point=self.risk is not None,
+            records_residuals=not is_classifier(self) and given.qid is None,
             deadline=Deadline(self.time_limit),
             seed=int(random.randint(2**30)),
             n_jobs=self._n_threads(),
@@ -179,6 +180,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             costs=self._prices,
             classes=spec.classes,
             answer=getattr(self, "_answer", None),
+            residuals=fitted.residuals,
         )
         if tested is not None:
             self.risk_ = certify_risk(model, tested.rows, *check_risk(self.risk))

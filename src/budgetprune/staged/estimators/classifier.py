@@ -20,7 +20,14 @@ from budgetprune.staged.data.sample import Kind, LearningSample
 from budgetprune.staged.estimators.base import BudgetEstimator
 from budgetprune.staged.estimators.scoring import WeightedScorer, accuracy, score_of_classes
 from budgetprune.staged.model.error_costs import read_error_costs
-from budgetprune.staged.model.objective import ErrorCostObjective, LogLossObjective, Objective
+from budgetprune.staged.model.objective import (
+    ErrorCostObjective,
+    LogLossObjective,
+    Objective,
+    ThresholdObjective,
+)
+from budgetprune.staged.model.staged_model import check_threshold
+from budgetprune.utils.numbers import between_zero_and_one
 
 
 class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
@@ -53,7 +60,11 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         Training time in seconds. After it, training still finishes what it has begun, with fewer trees, so it
         may take a little longer; there is always a model.
     class_weight : dict or "balanced", optional
-        Weights of classes.
+        Weights of classes. The default score, accuracy, is weighted as well.
+    threshold : float, optional
+        Two classes only: the smallest probability at which the second one is predicted, above 0 and below 1.
+        Rows stop as if a wrong second class cost threshold / (1 - threshold) times as much as a wrong first
+        one. None: the more probable class, or the one with the lowest expected cost of errors.
     learner : {"auto", "lightgbm", "hist", "forest"}
         Trainer of the trees: LightGBM, scikit-learn's HistGradientBoosting, or random forests, which do not
         support categories. "auto": LightGBM if it is installed, else HistGradientBoosting; or a forest if it
@@ -113,6 +124,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         scoring: Any = None,
         time_limit: float | None = None,
         class_weight: Any = None,
+        threshold: float | None = None,
         learner: str = "auto",
         cv: Any = 5,
         random_state: Any = None,
@@ -138,6 +150,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
             needs=needs,
         )
         self.class_weight = class_weight
+        self.threshold = threshold
 
     def _sample(
         self, rows: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None
@@ -168,7 +181,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         return sample.target
 
     def _make_objective(self) -> Objective:
-        self._answer = ErrorCostObjective(read_error_costs(self.error_costs, self.classes_))
+        self._answer = self._make_answer()
         if self.error_costs is None and self.scoring is not None:
             scorer = get_scorer(self.scoring)
             methods = getattr(scorer, "_response_method", "predict")
@@ -176,6 +189,22 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
             if not is_by_label or isinstance(scorer, RankingScorer):
                 return LogLossObjective()
         return self._answer
+
+    def _make_answer(self) -> ErrorCostObjective:
+        """Return the rule that chooses classes, given probabilities."""
+        if self.threshold is None:
+            return ErrorCostObjective(read_error_costs(self.error_costs, self.classes_))
+        check_threshold(self.threshold, self.classes_.size)
+        between_zero_and_one("threshold", self.threshold, ends=False)
+        return ThresholdObjective(float(self.threshold))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.threshold is not None and self.error_costs is not None:
+            raise InvalidInputError(
+                "give error_costs or a threshold, not both: each of them chooses the class for given "
+                "probabilities."
+            )
 
     def _fallback(self) -> Objective | None:
         return LogLossObjective() if self.error_costs is None and self.scoring is None else None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import get_scorer
+from sklearn.utils.validation import check_is_fitted
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.ranking import ndcg_scorer
@@ -19,6 +20,7 @@ from budgetprune.staged.estimators.base import BudgetEstimator
 from budgetprune.staged.estimators.scoring import WeightedScorer, r_squared, score_of_targets
 from budgetprune.staged.model.error_costs import LARGEST_PRICE
 from budgetprune.staged.model.objective import Objective, SquaredErrorObjective
+from budgetprune.utils.validation import rows_of
 
 
 class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
@@ -112,6 +114,16 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
     def _constant_outputs(self, sample: LearningSample) -> NDArray[np.float64]:
         mean, variance = sample.target.mean(), sample.target.var()
         return np.tile([mean, variance], (len(sample), 1))
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> NDArray[np.float64]:
+        """Return intervals that contain the targets of a share `level` of new rows, of shape (n_rows, 2).
+
+        Split-conformal intervals from the residuals of cross-fitting, see `BudgetPredictor.predict_interval`;
+        wider where a larger error is expected. Not for models that were fitted with queries.
+        """
+        check_is_fitted(self)
+        X = rows_of(self, X, may_hold_text=self._priced is not None)
+        return self.predictor().predict_interval(X, level)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the target of each row, at the stage where it stops."""

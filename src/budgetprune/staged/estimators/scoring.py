@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
+from budgetprune.selection import GivenClassifier, GivenRegressor
 from budgetprune.staged.curve.points import Score
 from budgetprune.staged.data.rows import TrainingRows
 from budgetprune.staged.data.sample import LearningSample
@@ -85,13 +85,13 @@ def score_of_classes(
 
     def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
         labels = classes[sample.target[rows]]
-        model = _GivenProbabilities(classes, answer, outputs)
+        model = GivenClassifier(classes, classes[answer.answers(outputs)], outputs)
         present = np.unique(sample.target[rows])
         if not by_labels and 1 < present.size < classes.size:
             # Metrics of probabilities raise for classes without rows, and a fold may lack rare classes.
             shares = outputs[:, present] + TINY_SHARE
             shares = shares / shares.sum(axis=1, keepdims=True)
-            model = _GivenProbabilities(classes[present], answer, shares)
+            model = GivenClassifier(classes[present], classes[present][shares.argmax(axis=1)], shares)
         with warnings.catch_warnings():
             # Some of the compared rules never predict some class.
             warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -104,45 +104,10 @@ def score_of_targets(scorer: WeightedScorer, sample: LearningSample) -> Score:
     """Score predicted targets by a scorer."""
 
     def score(rows: NDArray[np.intp], outputs: NDArray[np.float64]) -> float:
-        return scorer(_GivenTargets(outputs), outputs, sample.target[rows], rows)
+        return scorer(GivenRegressor(outputs[:, 0]), outputs, sample.target[rows], rows)
 
     return score
 
 
 def _weights(sample: LearningSample) -> NDArray[np.float64]:
     return np.ones(len(sample)) if sample.weight is None else sample.weight
-
-
-class _GivenProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Classifier that returns given probabilities, to call scorers with."""
-
-    def __init__(
-        self, classes: NDArray[Any], answer: ErrorCostObjective, outputs: NDArray[np.float64]
-    ) -> None:
-        self.classes_, self._answer, self._outputs = classes, answer, outputs
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities."""
-        return self._outputs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels."""
-        found: NDArray[Any] = self.classes_[self._answer.answers(self._outputs)]
-        return found
-
-
-class _GivenTargets(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Regressor that returns given targets, to call scorers with."""
-
-    def __init__(self, outputs: NDArray[np.float64]) -> None:
-        self._outputs = outputs
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the targets."""
-        return self._outputs[:, 0]

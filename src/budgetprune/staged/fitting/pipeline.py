@@ -12,9 +12,11 @@ import numpy as np
 from tqdm import tqdm
 
 from budgetprune.costs import ROUNDING
+from budgetprune.predictor import Residuals
 from budgetprune.staged.curve.best_points import best_points
 from budgetprune.staged.curve.consistency import has_expected_cost
 from budgetprune.staged.curve.points import cross_fitted_points
+from budgetprune.staged.curve.residuals import out_of_fold_residuals
 from budgetprune.staged.fitting.assembly import assemble_chain
 from budgetprune.staged.fitting.out_of_fold import with_objective
 from budgetprune.staged.fitting.spec import FitSpec
@@ -63,6 +65,8 @@ class FitResult:
         Candidate settings of each stage.
     objective : Objective
         Loss that the stopping rules minimise.
+    residuals : Residuals or None
+        Regression only: residuals of out-of-fold predictions at each point of the curve.
     """
 
     chains: tuple[Chain, ...]
@@ -70,6 +74,7 @@ class FitResult:
     learner: Learner
     settings: tuple[TreeSettings, ...]
     objective: Objective
+    residuals: Residuals | None
 
 
 def fit_staged_model(spec: FitSpec) -> FitResult:
@@ -111,7 +116,10 @@ def fit_staged_model(spec: FitSpec) -> FitResult:
         other = _curve(fallback, chains, [with_objective(fallback, each) for each in results], by_loss=True)
         if other.cost.any():
             objective, curve = spec.fallback, other
-    return FitResult(tuple(chains), curve, growth.learner, growth.settings, objective)
+    residuals = None
+    if spec.records_residuals:
+        residuals = out_of_fold_residuals(curve, results, spec_of_tested.sample.target, spec.max_cost)
+    return FitResult(tuple(chains), curve, growth.learner, growth.settings, objective, residuals)
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,8 @@ class FitSpec:
         Limit of the cost of a row.
     has_error_costs : bool
         Whether errors have costs; then points are compared by loss instead of score.
+    records_residuals : bool
+        Whether residuals are recorded for prediction intervals: for regression, without queries.
     keeps_full_point : bool
         Whether the curve must contain the point at which all rows acquire all sources.
     deadline : Deadline
@@ -65,6 +67,7 @@ class FitSpec:
     max_cost: float
     has_error_costs: bool
     keeps_full_point: bool
+    records_residuals: bool
     deadline: Deadline
     seed: int
     n_jobs: int

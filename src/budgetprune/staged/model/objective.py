@@ -74,6 +74,20 @@ class ErrorCostObjective(Objective):
         return found
 
 
+class ThresholdObjective(ErrorCostObjective):
+    """Error of the class that a threshold chooses: the second of two if its probability is at least that.
+
+    A threshold t says that a wrong second class is as bad as t / (1 - t) wrong first ones.
+    """
+
+    def __init__(self, threshold: float) -> None:
+        super().__init__(np.array([[0.0, 2 * threshold], [2 * (1 - threshold), 0.0]]))
+        self.threshold = threshold
+
+    def answers(self, probabilities: Outputs) -> NDArray[np.intp]:
+        return np.asarray(probabilities[:, 1] >= self.threshold, dtype=np.intp)
+
+
 class LogLossObjective(Objective):
     """Negative logarithm of the probability of the true class; for metrics of probabilities or rankings."""
 

@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 from budgetprune.costs import CostTable
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest, explained_variances
-from budgetprune.predictor import check_number
+from budgetprune.predictor import Residuals, check_number
 from budgetprune.staged.model.chain import Chain, Stage
 from budgetprune.staged.model.join import join_forests
-from budgetprune.staged.model.objective import ErrorCostObjective, Objective, SquaredErrorObjective
+from budgetprune.staged.model.objective import (
+    ErrorCostObjective,
+    Objective,
+    SquaredErrorObjective,
+    ThresholdObjective,
+)
 from budgetprune.staged.model.tradeoff import StagedTradeOff
 from budgetprune.utils.html_tables import html_table
+from budgetprune.utils.numbers import between_zero_and_one
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ class StagedModel:
     classes : array, or None for regression
     answer : ErrorCostObjective, or None for regression
         Chooses classes, given probabilities.
+    residuals : Residuals or None
+        Regression only: out-of-fold residuals at each point of the curve.
     """
 
     chains: tuple[Chain, ...]
@@ -95,6 +103,7 @@ class StagedModel:
     costs: CostTable
     classes: NDArray[Any] | None
     answer: ErrorCostObjective | None
+    residuals: Residuals | None = None
 
     @property
     def chain(self) -> Chain:
@@ -107,7 +116,24 @@ class StagedModel:
         if isinstance(self.objective, SquaredErrorObjective):
             return self.objective.price != 1
         assert self.answer is not None
-        return not np.array_equal(self.answer.cost, 1 - np.eye(len(self.answer.cost)))
+        return self.threshold is None and not np.array_equal(
+            self.answer.cost, 1 - np.eye(len(self.answer.cost))
+        )
+
+    @property
+    def threshold(self) -> float | None:
+        """Smallest probability at which the second of two classes is predicted; None without a threshold."""
+        return self.answer.threshold if isinstance(self.answer, ThresholdObjective) else None
+
+    def with_threshold(self, threshold: float) -> StagedModel:
+        """Return the same model with a threshold for its labels; the stages where rows stop stay the same."""
+        check_threshold(threshold, None if self.classes is None else self.classes.size)
+        if self.has_error_costs:
+            raise InvalidInputError(
+                "this model was trained with costs of errors, which choose the class; a threshold is for "
+                "models without."
+            )
+        return replace(self, answer=ThresholdObjective(float(threshold)))
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
@@ -152,7 +178,9 @@ class StagedModel:
         """Return the same model with some points of its curve, which include the selected one."""
         curve = self.trade_off.take(points)
         best = curve.cheapest_in_all() if self.has_error_costs else len(points) - 1
-        return replace(self, trade_off=curve, best=best, point=int(np.searchsorted(points, self.point)))
+        residuals = None if self.residuals is None else self.residuals.take(points)
+        point = int(np.searchsorted(points, self.point))
+        return replace(self, trade_off=curve, best=best, point=point, residuals=residuals)
 
     @property
     def n_reachable(self) -> int:
@@ -219,6 +247,14 @@ class StagedModel:
     def all_trees(self) -> Forest:
         """Join the trees of all chains; see `trees`."""
         return _join_stages([stage for chain in self.chains for stage in chain.stages])
+
+
+def check_threshold(threshold: Any, n_classes: int | None) -> None:
+    """Raise unless a threshold is a probability, and there are two classes."""
+    if n_classes != 2:
+        found = "the target holds numbers" if n_classes is None else f"there are {n_classes}"
+        raise InvalidInputError(f"threshold decides between two classes, but {found}.")
+    between_zero_and_one("threshold", threshold, ends=True)
 
 
 def _join_stages(stages: Sequence[Stage]) -> Forest:

@@ -240,6 +240,7 @@ class StagedEngine(SourceIndex):
             acquired=acquired,
             decided=decided,
             probabilities=outputs if model.classes is not None else None,
+            expected_error=None if model.classes is not None else outputs[:, 1],
         )
         return simulation, stage
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,14 @@ from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.persistence import StoredSections
-from budgetprune.predictor import BudgetPredictor, Restorer, check_max_cost
+from budgetprune.predictor import (
+    NO_RESIDUALS,
+    RESIDUALS,
+    BudgetPredictor,
+    Restorer,
+    Simulation,
+    check_max_cost,
+)
 from budgetprune.preprocessing import PricedPreprocessing
 from budgetprune.staged.model.staged_model import StagedModel
 from budgetprune.staged.prediction.engine import StagedEngine
@@ -31,6 +39,9 @@ class StagedPredictor(BudgetPredictor):
         returns a predictor.
     max_cost : float, optional
         Limit of the cost of each example.
+    threshold : float, optional
+        Two classes only: predict the second if its probability is at least this. Rows stop at the same
+        stages. None: the rule of the model.
     preprocessing : PricedPreprocessing, optional
         Computes the features of the model from raw columns.
     """
@@ -40,12 +51,13 @@ class StagedPredictor(BudgetPredictor):
         model: StagedModel,
         *,
         max_cost: float | None = None,
+        threshold: float | None = None,
         preprocessing: PricedPreprocessing | None = None,
     ) -> None:
-        self.model = model
-        self.costs = model.costs
+        self.model = model = model if threshold is None else model.with_threshold(threshold)
+        self.costs, self.residuals = model.costs, model.residuals
         self.max_cost = check_max_cost(max_cost)
-        self.slack, self.threshold, self.tolerance = 0.0, None, None
+        self.slack, self.threshold, self.tolerance = 0.0, model.threshold, None
         self._priced = preprocessing
         # At this budget, features that only unreachable stages test are not needed.
         self.forest = model.trees(model.n_reachable)
@@ -78,6 +90,12 @@ class StagedPredictor(BudgetPredictor):
         """Return the same model at another budget: average cost of a prediction; None: no limit."""
         return StagedPredictor(self.model.within(budget), max_cost=self.max_cost, preprocessing=self._priced)
 
+    def with_threshold(self, threshold: float) -> StagedPredictor:
+        """Return the same predictor with a threshold for its labels; rows stop at the same stages."""
+        return StagedPredictor(
+            self.model, max_cost=self.max_cost, threshold=threshold, preprocessing=self._priced
+        )
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label or target of each row at the last stage, from all its sources."""
         return self.model.answers(self._at_last_stage(X))
@@ -94,11 +112,18 @@ class StagedPredictor(BudgetPredictor):
         never_stop = np.full(len(model.chain), -np.inf)
         return model.chain.follow(rows, never_stop, model.objective)[1]
 
+    def _half_width(self, simulation: Simulation | None, level: float) -> Any:
+        if self.residuals is None:
+            raise InvalidInputError(NO_RESIDUALS)
+        quantile = self.residuals.quantile(level, self.model.point)
+        expected = None if simulation is None else simulation.expected_error
+        return None if expected is None else quantile * np.sqrt(expected)
+
     def sections(self) -> dict[str, Any]:
         """Return the contents of a model file, by section."""
         trees, options = trees_of(self.model), {"max_cost": self.max_cost}
         found = {"forest": trees, "costs": self.costs, "options": options, NAME: self.model}
-        return found | self._preprocessing_section()
+        return found | self._further_sections()
 
     @classmethod
     def from_sections(cls, stored: StoredSections) -> StagedPredictor:
@@ -113,9 +138,12 @@ def _restore(stored: StoredSections) -> StagedPredictor:
     options = stored["options"]
     if options.keys() != {"max_cost"}:
         raise InvalidInputError("a staged model has one option, max_cost.")
-    return StagedPredictor(
-        stored[NAME], max_cost=options["max_cost"], preprocessing=stored.get("preprocessing")
-    )
+    model, residuals = stored[NAME], stored.get(RESIDUALS)
+    if residuals is not None:
+        if model.classes is not None or len(residuals.size) != len(model.trade_off):
+            raise InvalidInputError("its residuals must be those of a regression, one row for each point.")
+        model = replace(model, residuals=residuals)
+    return StagedPredictor(model, max_cost=options["max_cost"], preprocessing=stored.get("preprocessing"))
 
 
 RESTORERS = (Restorer(NAME, _restore),)

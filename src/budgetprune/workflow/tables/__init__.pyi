@@ -25,5 +25,6 @@ from .target import Task as Task
 from .target import check_target as check_target
 from .target import check_varied as check_varied
 from .target import encode_target as encode_target
+from .target import read_queries as read_queries
 from .target import read_target as read_target
 from .target import target_name as target_name

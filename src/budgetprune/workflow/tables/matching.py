@@ -25,17 +25,22 @@ def read_table_for(
     forest: Forest | InputColumns,
     table: Any,
     target: str | None = None,
+    qid: str | None = None,
     *,
     max_columns: int = MOST_COLUMNS,
     sheet: str | None = None,
     sheet_option: str = "sheet",
 ) -> Table:
-    """Read rows for a forest, or raw columns, as `open_table` does; categories and classes stay as "
-    "written."""
+    """Read rows for a forest, or raw columns, as `open_table` does.
+
+    Categories, classes and queries stay as written.
+    """
     names, known = forest.names, forest.feature_categories
     as_text = [name for name, labels in zip(names, known, strict=True) if labels is not None]
     if target is not None and forest.classes is not None and forest.classes.dtype.kind == "U":
         as_text.append(target)
+    if qid is not None:
+        as_text.append(qid)
     return open_table(table, as_text=as_text, max_columns=max_columns, sheet=sheet, sheet_option=sheet_option)
 
 

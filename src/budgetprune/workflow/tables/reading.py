@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # Name of the label column of an svmlight file.
 LABEL = "label"
+# Name of the column of an svmlight file with the queries (qid:7), which is read if it is asked for.
+QUERY = "qid"
 # Most rows that a message names.
 MOST_PLACES = 10
 
@@ -187,6 +189,7 @@ def read_table(
         are named ``x0``, ``x1``, ... by their index, and whose labels are the column ``label``;
         ``.xlsx`` or ``.xlsm`` (Excel), with names in the first row; ``.duckdb``.
     as_text : columns of a CSV or Excel file that are read as strings
+        For svmlight files, ``qid`` in it asks for the queries.
     max_columns : largest number of features of an svmlight file: its largest index plus one
     sheet : sheet of an Excel file, or table of a DuckDB file; None if there is only one
     sheet_option : name of the option that `sheet` comes from, for messages
@@ -207,7 +210,7 @@ def read_table(
         elif kind == "parquet":
             frame = _read_parquet(path)
         else:
-            frame = _read_svmlight(path, max_columns)
+            frame = _read_svmlight(path, max_columns, with_queries=QUERY in as_text)
         _refuse_empty(frame)
         return Table(path, frame, kind, rows)
 
@@ -361,12 +364,12 @@ def _normalised(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _read_svmlight(path: Path, max_columns: int) -> pd.DataFrame:
+def _read_svmlight(path: Path, max_columns: int, *, with_queries: bool) -> pd.DataFrame:
     import pandas as pd
     from sklearn.datasets import load_svmlight_file
 
     # Indices are taken as they are: a guess whether they begin at 0 or 1 may differ between files.
-    X, y = load_svmlight_file(str(path), zero_based=True)
+    X, y, queries = load_svmlight_file(str(path), zero_based=True, query_id=True)
     if X.shape[1] > max_columns:
         index = X.shape[1] - 1
         raise InvalidInputError(
@@ -378,6 +381,8 @@ def _read_svmlight(path: Path, max_columns: int) -> pd.DataFrame:
     numbers = range(int(begins_at_one), X.shape[1])
     frame = pd.DataFrame(X[:, list(numbers)].toarray(), columns=[default_name(k) for k in numbers])
     frame.insert(0, LABEL, y)
+    if with_queries and queries.size == len(frame):
+        frame.insert(1, QUERY, queries)
     return frame
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from budgetprune.selection import LabelledRows
 from budgetprune.workflow.tables.categories import Categories, learn_categories
 from budgetprune.workflow.tables.columns import Columns
 from budgetprune.workflow.tables.target import Target
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +37,21 @@ class SplitRows:
     classes: NDArray[Any] | None
 
 
-def split_table(columns: Columns, target: Target, *, share: float, seed: int, dtype: Any) -> SplitRows:
+def split_table(
+    columns: Columns,
+    target: Target,
+    qid: NDArray[Any] | None = None,
+    *,
+    share: float,
+    seed: int,
+    dtype: Any,
+) -> SplitRows:
     """Hold out rows for validation, and number categories by the targets of the other rows.
 
     Parameters
     ----------
-    columns, target : all rows
-    share : share of validation rows, stratified by class; copies of a row stay together
+    columns, target, qid : all rows
+    share : share of validation rows, stratified by class; copies of a row, and queries, stay together
     seed : random seed
     dtype : type of the encoded features
     """
@@ -54,18 +65,19 @@ def split_table(columns: Columns, target: Target, *, share: float, seed: int, dt
             for name, is_categorical in zip(columns.names, columns.is_categorical, strict=True)
         ]
     )
-    val = LabelledRows(plain, y).drawn(share, random, by_class=is_classifier, all_classes_stay=True)
+    val = LabelledRows(plain, y, qid=qid).drawn(share, random, by_class=is_classifier, all_classes_stay=True)
     train = np.setdiff1d(np.arange(len(y)), val)
     if not val.size:
+        what = "rows" if qid is None else "rows, by whole queries,"
         raise InvalidInputError(
-            f"{len(y)} rows are too few to keep {share:.0%} of them for validation, and some of each class "
+            f"{len(y)} {what} are too few to keep {share:.0%} of them for validation, and some of each class "
             "to train on; give more rows."
         )
     own = Columns(columns.frame.iloc[train])
     categories = learn_categories(own, y[train], is_classifier=is_classifier)
-    return SplitRows(
-        LabelledRows(categories.encode(own.frame, dtype), y[train]),
-        LabelledRows(categories.encode(columns.frame.iloc[val], dtype), y[val]),
-        categories,
-        classes,
-    )
+
+    def labelled(frame: pd.DataFrame, rows: NDArray[np.intp]) -> LabelledRows:
+        query = None if qid is None else qid[rows]
+        return LabelledRows(categories.encode(frame, dtype), y[rows], qid=query)
+
+    return SplitRows(labelled(own.frame, train), labelled(columns.frame.iloc[val], val), categories, classes)

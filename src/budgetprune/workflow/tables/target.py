@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetprune.errors import InvalidInputError
-from budgetprune.workflow.tables.arguments import flag, setting
+from budgetprune.workflow.tables.arguments import argument, flag, setting
 from budgetprune.workflow.tables.columns import (
     MOST_NUMBERS_OF_TEXT,
     as_categories,
@@ -98,12 +98,22 @@ def read_target(table: Table, name: str, task: Task | None = None) -> Target:
     return Target(name, "classification", _classes(table, name))
 
 
-def _refuse_missing(table: Table, name: str) -> None:
+def read_queries(table: Table, name: str | None) -> NDArray[Any] | None:
+    """Return the query of each row as text, from a column; None if there is no such column."""
+    if name is None:
+        return None
+    table.check_columns([name], argument("qid"))
+    _refuse_missing(table, name, f"{argument('qid')} {name!r}")
+    return np.asarray(as_categories(table.frame[name]).astype(str).to_numpy(dtype=np.str_))
+
+
+def _refuse_missing(table: Table, name: str, what: str | None = None) -> None:
     is_missing = table.frame[name].isna().to_numpy()
     if is_missing.any():
         rows = np.flatnonzero(is_missing).tolist()
+        what = f"the target {name!r}" if what is None else what
         raise InvalidInputError(
-            f"the target {name!r} is missing in {len(rows)} of {is_missing.size} rows: {table.places(rows)} "
+            f"{what} is missing in {len(rows)} of {is_missing.size} rows: {table.places(rows)} "
             "(NA, NaN, null and the like mean that, too); leave these rows out."
         )
 

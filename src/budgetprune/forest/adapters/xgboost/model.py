@@ -81,6 +81,11 @@ class SavedModel:
         return learner
 
     @property
+    def is_ranker(self) -> bool:
+        """Whether the model was trained to order the rows of each query."""
+        return str(self.learner["objective"]["name"]).startswith("rank:")
+
+    @property
     def ensemble(self) -> dict[str, Any]:
         ensemble: dict[str, Any] = self.learner["gradient_booster"]["model"]
         return ensemble

@@ -181,5 +181,7 @@ def _training_weight(
             return float(curvature / np.exp(base[0]))
         case "gamma":  # a row's gradient and hessian add up to its weight
             return float(growth.gradient[0]) + curvature
+        case _ if saved.is_ranker:  # pairs of rows have weights; any unit gives the same prunings
+            return curvature
         case _:  # not known for other losses
             return None
