@@ -16,6 +16,7 @@ from budgetprune import (
     Forest,
     InvalidInputError,
     PruneOptions,
+    cli,
     fit_table,
     prune_model,
 )
@@ -162,3 +163,17 @@ def test_refused(ranker):
     with pytest.raises(InvalidInputError, match=r"qid \(--qid\) 'query' is not a column of the test table"):
         fit_table(ROWS, "grade", test=TEST.drop(columns="query"), options=FitOptions(qid="query"))
     assert Forest.from_model(ranker).n_trees == 8
+
+
+def test_reports_say_that_they_measure_something_else(tmp_path, capfd):
+    pytest.importorskip("jinja2")
+    options = FitOptions(qid="query", n_trees=4)
+    model = fit_table(TRAIN, "grade", COSTS, budget=4.5, model="random-forest", options=options)
+    model.save(tmp_path / "m")
+    TEST.to_csv(tmp_path / "test.csv", index=False)
+    with pytest.raises(SystemExit) as end:
+        cli.main(
+            ["report", str(tmp_path / "m"), "--data", str(tmp_path / "test.csv"), "--json", "--rows", "90"]
+        )
+    assert end.value.code == 0
+    assert "was chosen by NDCG. The report measures R²" in capfd.readouterr().err

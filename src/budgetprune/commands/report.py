@@ -136,6 +136,11 @@ def report(arguments: ReportArguments) -> None:
             import jinja2  # noqa: F401
             import plotly.offline  # noqa: F401
     model = BudgetModel.load(arguments.model)
+    if model.about is not None and model.about.score_name.startswith("NDCG"):
+        console.note(
+            "this model ranks the rows of queries, and was chosen by NDCG. The report measures R², which "
+            "says nothing about the order of rows; for NDCG on test rows, see budgetprune inspect."
+        )
     forest = inputs_of(model)
     points = "path" if model.path is not None else "curve"
     with console.stage(f"reading {data}"):
