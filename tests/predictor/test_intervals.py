@@ -35,7 +35,7 @@ X_NEW, Y_NEW = draw(3000, 1)
 
 @pytest.fixture(scope="module")
 def staged():
-    return BudgetRegressor(time_limit=2, random_state=0).fit(X, Y)
+    return BudgetRegressor(cv=2, n_jobs=1, random_state=0).fit(X, Y)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def check_coverage(intervals, level):
 
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_coverage_of_staged_models(staged, level):
-    for budget in (None, 3.0, 1.5):
+    for budget in (1.5, 3.0, None):
         model = staged.with_budget(budget)
         intervals = model.predict_interval(X_NEW, level)
         check_coverage(intervals, level)
