@@ -119,7 +119,7 @@ def test_refused_predictions(measured, files, run, tmp_path):
 def test_intervals(kind, run, tmp_path):
     for name, seed in (("data", 0), ("test", 1)):
         patients(500, seed).drop(columns="ill").to_csv(tmp_path / f"{name}.csv", index=False)
-    words = [*FOREST, "--trees", 8] if kind == "pruned" else ["fit", "--time-limit", 1]
+    words = [*FOREST, "--trees", 8] if kind == "pruned" else ["fit"]
     model, test = tmp_path / "m", tmp_path / "test.csv"
     said = run(*words, tmp_path / "data.csv", "--target", "risk", "--out", model)
     assert said.status == 0, said.err

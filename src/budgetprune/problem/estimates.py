@@ -35,7 +35,8 @@ class InBag(ErrorEstimate):
 
     def statistics(self, forest: Forest, data: ErrorRows) -> Sequence[NodeStatistics]:
         if forest.is_classifier and forest.class_weight is not None:
-            own = data.labels.class_weight
+            # Recorded statistics need no rows, so distributed problems have none here.
+            own = None if data is None else data.labels.class_weight
             return [forest.class_weight if own is None else forest.class_weight * own]
         if not forest.is_classifier and forest.variance is not None:
             # Rounding may leave the variance of equal targets a little below 0.
