@@ -238,7 +238,7 @@ def write_plain() -> None:
     whole = with_path()
     models = {f"{name}-1": build() for name, build in MODELS.items()}
     with_about = {"with_path-2": whole, "detailed-5": detailed()}
-    models["residuals-5"] = models["boosted-1"]
+    models["residuals-5"] = *models["boosted-1"][:2], with_residuals()._settings()
     for name in with_about:
         models[name] = whole.predictor.forest, whole.predictor.costs, whole.predictor._settings()
     for name, (forest, costs, options) in models.items():
