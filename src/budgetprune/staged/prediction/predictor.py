@@ -74,6 +74,8 @@ class StagedPredictor(BudgetPredictor):
         model = state["model"]
         self.forest = model.trees(model.n_reachable)
         super().__setstate__(state)
+        if self._priced is None:
+            self.forest = self._engine.forest
 
     def __repr__(self) -> str:
         chain, curve = self.model.chain, self.model.trade_off
