@@ -104,6 +104,9 @@ class BudgetPredictor:
     True
     """
 
+    # Of predictors that an earlier release has pickled, too.
+    _priced: PricedPreprocessing | None = None
+
     def __init__(
         self,
         forest: Forest,
@@ -123,7 +126,6 @@ class BudgetPredictor:
                 f"forest must be a Forest, not {type(forest).__name__}; use Forest.from_model(model)."
             )
         self.forest = forest
-        self._priced: PricedPreprocessing | None = None
         if preprocessing is not None:
             self._priced = PricedPreprocessing.of(preprocessing.for_forest(forest), costs)
             costs = self._priced.costs
