@@ -9,7 +9,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
 
+from budgetprune import BudgetClassifier
 from budgetprune.distributed import DistributedProblem, RayEngine
 from budgetprune.distributed.tables import TableRows
 from budgetprune.errors import InvalidInputError, SolverError
@@ -143,3 +145,15 @@ def test_predictions_are_tasks_and_the_recipe_of_ray_data_works(cluster, tmp_pat
     recipes.with_ray(model, files, str(tmp_path / "dataset"))
     written = pd.read_parquet(list((tmp_path / "dataset").glob("*.parquet")))
     assert written.sort_values("key", ignore_index=True)["cost"].equals(expected["cost"])
+
+
+def test_staged_models_are_trained_by_tasks_with_the_same_result(cluster):
+    X, y = make_classification(300, 4, n_informative=3, n_redundant=0, random_state=0)
+    models = [
+        BudgetClassifier(budget=2, cv=2, random_state=0, n_jobs=2, engine=engine).fit(X, y)
+        for engine in (None, "ray")
+    ]
+    here, there = (model.predictor().simulate(X) for model in models)
+    assert np.array_equal(here.acquired, there.acquired)
+    assert np.array_equal(here.probabilities, there.probabilities)
+    assert models[0].settings_ == models[1].settings_

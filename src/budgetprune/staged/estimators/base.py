@@ -40,6 +40,7 @@ from budgetprune.staged.data.sample import LearningSample
 from budgetprune.staged.fitting.pipeline import fit_staged_model
 from budgetprune.staged.fitting.spec import FitSpec
 from budgetprune.staged.learners.registry import LEARNERS, LearnerCandidates, has_lightgbm
+from budgetprune.staged.learners.remote import check_engine, on_engine, tasks_at_once
 from budgetprune.staged.model.objective import Objective
 from budgetprune.staged.model.staged_model import StagedModel, Stages
 from budgetprune.staged.model.tradeoff import StagedTradeOff
@@ -70,6 +71,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
         preprocessing: Any = None,
         needs: Any = None,
+        engine: str | None = None,
     ) -> None:
         self.costs = costs
         self.budget = budget
@@ -85,6 +87,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.preprocessing = preprocessing
         self.needs = needs
+        self.engine = engine
 
     # Computes features from raw columns, with `preprocessing`.
     _priced: PricedPreprocessing | None = None
@@ -152,7 +155,7 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
             objective=objective,
             fallback=self._fallback(),
             score=self._make_score(sample, given, objective),
-            candidates=self._candidates(),
+            candidates=on_engine(self._candidates(), self.engine),
             budget=np.inf if self.budget is None else self.budget,
             max_cost=np.inf if self.max_cost is None else self.max_cost,
             has_error_costs=self.error_costs is not None,
@@ -310,9 +313,12 @@ class BudgetEstimator(BaseEstimator):  # type: ignore[misc]
     def _n_threads(self) -> int:
         if not (self.n_jobs is None or isinstance(self.n_jobs, Integral)):
             raise InvalidInputError(f"n_jobs must be an integer or None, not {self.n_jobs!r}.")
-        return available_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        if self.n_jobs is None:
+            return available_cores() if self.engine is None else tasks_at_once()
+        return effective_n_jobs(self.n_jobs) if self.engine is None or self.n_jobs < 0 else int(self.n_jobs)
 
     def _check_parameters(self) -> None:
+        check_engine(self.engine)
         for name in ("budget", "max_cost", "time_limit"):
             if getattr(self, name) is not None:
                 at_least_zero(check_number(name, getattr(self, name)), name)

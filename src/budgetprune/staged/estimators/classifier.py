@@ -82,6 +82,10 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         them each feature needs is found from the transformers.
     needs : mapping, optional
         For steps of the preprocessing that cannot be traced: see `Preprocessing.from_sklearn`.
+    engine : {"ray"}, optional
+        Where models are trained: None means threads of this process, "ray" tasks on a Ray cluster (extra
+        ``[ray]``), with the same result. `n_jobs` is then the number of tasks at the same time; None: one for
+        each processor of the cluster.
 
     Attributes
     ----------
@@ -132,6 +136,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
         verbose: int = 0,
         preprocessing: Any = None,
         needs: Any = None,
+        engine: str | None = None,
     ) -> None:
         super().__init__(
             costs,
@@ -148,6 +153,7 @@ class BudgetClassifier(ClassifierMixin, BudgetEstimator):  # type: ignore[misc]
             verbose=verbose,
             preprocessing=preprocessing,
             needs=needs,
+            engine=engine,
         )
         self.class_weight = class_weight
         self.threshold = threshold

@@ -64,6 +64,10 @@ class BudgetRegressor(RegressorMixin, BudgetEstimator):  # type: ignore[misc]
         them each feature needs is found from the transformers.
     needs : mapping, optional
         For steps of the preprocessing that cannot be traced: see `Preprocessing.from_sklearn`.
+    engine : {"ray"}, optional
+        Where models are trained: None means threads of this process, "ray" tasks on a Ray cluster (extra
+        ``[ray]``), with the same result. `n_jobs` is then the number of tasks at the same time; None: one for
+        each processor of the cluster.
 
     Attributes
     ----------

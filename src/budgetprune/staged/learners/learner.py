@@ -34,6 +34,8 @@ class Learner(ABC):
 
     name: ClassVar[str]
     decay: ClassVar[float]
+    # Whether several models can be grown at the same time by calls from several threads, on other processors.
+    is_remote: ClassVar[bool] = False
 
     def grow(self, task: GrowTask) -> GrownTrees:
         """Grow trees that add to the start scores of the task."""

@@ -20,14 +20,14 @@ class LearnerCandidates:
     ----------
     boosted : Learner
         Also used to order the sources.
-    forest : ForestLearner, or None
+    forest : Learner, or None
         Alternative to `boosted`.
     is_forest_required : bool
         Whether `forest` is used without a comparison.
     """
 
     boosted: Learner
-    forest: ForestLearner | None = None
+    forest: Learner | None = None
     is_forest_required: bool = False
 
 

@@ -18,6 +18,8 @@ class GrownTrees(ABC):
     """Trees grown for a stage; their scores add to the start scores."""
 
     n_rounds: int
+    # Total gain of the splits on each feature, if it was computed with the trees.
+    known_gains: NDArray[np.float64] | None = None
 
     @abstractmethod
     def scores(self, rows: NDArray[np.float64]) -> Scores:

@@ -19,6 +19,13 @@ class Deadline:
     def __init__(self, seconds: float | None) -> None:
         self._end = np.inf if seconds is None else time.monotonic() + seconds
 
+    def __getstate__(self) -> float:
+        # Clocks of other machines start at other times.
+        return self.left()
+
+    def __setstate__(self, left: float) -> None:
+        self._end = time.monotonic() + left
+
     def is_over(self) -> bool:
         """Whether the deadline has passed."""
         return self.left() <= 0

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from budgetprune.staged.learners.calibration import calibrated_loss
 from budgetprune.staged.learners.task import TreeSettings
 from budgetprune.staged.training.trials import TrialTrainer
+from budgetprune.utils.threads import map_in_threads
 
 # Rounds of a trial, and maximum for a stage, so that settings are compared at the size that is used.
 N_ROUNDS = 150
@@ -31,11 +32,15 @@ def choose_settings(trials: TrialTrainer, columns: NDArray[np.intp]) -> TreeSett
     n_rows = len(trials.train)
 
     def loss(settings: TreeSettings) -> float:
-        found, own = 0.0, replace(trials, settings=settings)
-        for number, split in enumerate(trials.splits):
-            grown = own.grow(columns, None, N_ROUNDS, number)
-            found += calibrated_loss(split.test, grown.scores(split.test.rows))
-        return found
+        own = replace(trials, settings=settings)
+
+        def of_split(number: int) -> float:
+            test = trials.splits[number].test
+            return calibrated_loss(test, own.grow(columns, None, N_ROUNDS, number).scores(test.rows))
+
+        # In this process, one model is grown by all threads.
+        n_at_once = trials.n_threads if trials.learner.is_remote else 1
+        return sum(map_in_threads(of_split, range(len(trials.splits)), n_at_once))
 
     small = n_rows < 40 * _ROWS_PER_LEAF[1]
     best = TreeSettings(most_rounds=N_ROUNDS, least_rows=_ROWS_PER_LEAF[0] if small else _ROWS_PER_LEAF[1])

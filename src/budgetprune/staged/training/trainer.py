@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -152,35 +153,53 @@ class StageTrainer:
         rotation = _SettingsRotation(self.settings)
         portion = relative_time(plan.columns)
         for k, columns in enumerate(plan.columns):
-            tried: list[tuple[float, int, GrownTrees, StageSpec, Scores]] = []
             candidates = [specs[k]] if specs is not None else self._candidates(rotation, plan, k)
-            for i, spec in enumerate(candidates):
-                began = time.monotonic()
-                mine = portion[k] / len(candidates)
-                later = portion[k + 1 :].sum() + mine * (len(candidates) - i)
-                limit = deadline.share(mine / later)
-                task = GrowTask(
-                    train,
-                    columns,
-                    None if start is None or not decay else decay * start,
-                    spec.n_rounds,
-                    spec.settings,
-                    validation=ValidationRows(test, None if seen is None or not decay else decay * seen),
-                    seed=self.seed + k,
-                    n_threads=n_threads,
-                    is_over=limit.is_over,
-                )
-                grown = self.learner.grow(task)
-                scores = grown.scores(test.rows) + (0 if seen is None else decay * seen)
-                used = StageSpec(spec.settings, max(grown.n_rounds, 1), time.monotonic() - began)
-                loss = 0.0 if len(candidates) == 1 else calibrated_loss(test, scores)
-                tried.append((loss, len(tried), grown, used, scores))
+            stage = _Stage(train, test, columns, start, seen, self.seed + k, n_threads)
+            # Candidates on other processors are trained at the same time, and each may take all of it.
+            n_at_once = len(candidates) if self.learner.is_remote else 1
+            mine, later = portion[k] / len(candidates) * n_at_once, portion[k + 1 :].sum()
+            limits = [
+                mine / (later + mine * (-(-(len(candidates) - i) // n_at_once)))
+                for i in range(len(candidates))
+            ]
+            tried = map_in_threads(
+                partial(self._attempt, stage, candidates, limits, deadline), range(len(candidates)), n_at_once
+            )
             _, _, grown, used, seen = min(tried, key=lambda each: each[:2])
             rotation.note(used.settings, n_tried=len(tried))
             start = grown.scores(train.rows) + (0 if start is None else decay * start)
             found.append((grown, used, seen))
             self.on_progress()
         return found
+
+    def _attempt(
+        self,
+        stage: _Stage,
+        candidates: Sequence[StageSpec],
+        limits: Sequence[float],
+        deadline: Deadline,
+        i: int,
+    ) -> tuple[float, int, GrownTrees, StageSpec, Scores]:
+        """Train candidate `i` of a stage: its loss, number, trees, the specification used, test scores."""
+        decay, spec, began = self.learner.decay, candidates[i], time.monotonic()
+        task = GrowTask(
+            stage.train,
+            stage.columns,
+            None if stage.start is None or not decay else decay * stage.start,
+            spec.n_rounds,
+            spec.settings,
+            validation=ValidationRows(
+                stage.test, None if stage.seen is None or not decay else decay * stage.seen
+            ),
+            seed=stage.seed,
+            n_threads=stage.n_threads,
+            is_over=deadline.share(limits[i]).is_over,
+        )
+        grown = self.learner.grow(task)
+        scores = grown.scores(stage.test.rows) + (0 if stage.seen is None else decay * stage.seen)
+        used = StageSpec(spec.settings, max(grown.n_rounds, 1), time.monotonic() - began)
+        loss = 0.0 if len(candidates) == 1 else calibrated_loss(stage.test, scores)
+        return loss, i, grown, used, scores
 
     def _candidates(self, rotation: _SettingsRotation, plan: StagePlan, k: int) -> list[StageSpec]:
         """List the candidate specifications of stage `k`."""
@@ -196,6 +215,19 @@ class StageTrainer:
             StageSpec(replace(each, most_rounds=self.last_stage_factor * each.most_rounds), None)
             for each in best
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """Rows and columns of a stage; `start` and `seen` are the scores of the stage before on both."""
+
+    train: LearningSample
+    test: LearningSample
+    columns: NDArray[np.intp]
+    start: Scores | None
+    seen: Scores | None
+    seed: int
+    n_threads: int
 
 
 class _SettingsRotation:
