@@ -56,10 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, metavar="PART", help=f"some of: {', '.join(PARTS)}"
     )
+    parser.add_argument(
+        "--predicted-rows", type=int, default=PREDICTED_ROWS, help="rows to predict (%(default)s)"
+    )
     parser.add_argument("--quick", action="store_true", help="smoke test with 1/50 of the rows")
     options = parser.parse_args(arguments)
     shrink = 50 if options.quick else 1
-    setting = Setting(options.rows / f"shrunk-{shrink}", shrink)
+    setting = Setting(options.rows / f"shrunk-{shrink}", shrink, options.predicted_rows)
     rows = [row for name in options.only or PARTS for row in PARTS[name](setting)]
     size = f"{N_FEATURES} features, {setting.forest.n_trees} trees, {setting.forest.n_splits:,} splits"
     report = Report.of([Section("Ray", size, rows)], options.quick)
@@ -71,8 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class Setting:
     """A forest, and rows in Parquet files, which are made once."""
 
-    def __init__(self, folder: Path, shrink: int) -> None:
-        self.folder, self.shrink = folder, shrink
+    def __init__(self, folder: Path, shrink: int, n_predicted: int) -> None:
+        self.folder, self.shrink, self.n_predicted = folder, shrink, n_predicted // shrink
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "forest.joblib"
         if not file.exists():
@@ -282,8 +285,6 @@ def _iterations(
         note=f"{n_relevant:,} of {problem.n_uses:,} first uses are relevant, {splits:,} splits; "
         f"{min(times):.2f} s an iteration",
     )
-    per_use = (engine.bytes_sent - sent) / 3 / (8 * n_relevant * engine.n_workers)
-    yield Row("budgets", "the same / (8 x relevant first uses x workers)", per_use, 1.2)
 
 
 def one_worker(setting: Setting) -> Iterator[Row]:
@@ -321,12 +322,11 @@ def predictions(setting: Setting) -> Iterator[Row]:
 
     from benchmarks import distributed as here  # functions of __main__ are not found
 
-    n_rows = PREDICTED_ROWS // setting.shrink
     files = setting.files(N_ROWS)
-    files = (files * -(-PREDICTED_ROWS // N_ROWS))[: max(1, n_rows // FILE_ROWS)]
+    files = (files * -(-setting.n_predicted // N_ROWS))[: max(1, setting.n_predicted // FILE_ROWS)]
     model = setting.folder / "model.budgetprune"
-    forest, X = setting.forest, setting.read(FEWER_ROWS)[0][:5000]
-    path = PruningProblem(forest, X).path(budgets=[15.0])
+    forest, (X, y) = setting.forest, setting.read(FEWER_ROWS)
+    path = PruningProblem(forest, X[:5000], y[:5000], error="held-out").path(budgets=[15.0])
     BudgetModel(BudgetPredictor(path.at(budget=15.0).forest)).save(model)
     elapsed = {}
     for engine in ("local", "ray"):
