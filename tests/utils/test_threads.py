@@ -29,6 +29,7 @@ from budgetprune.utils.threads import (
     kernel_thread_count,
     kernel_threads,
     physical_cores,
+    work_off,
 )
 from budgetprune.workflow import ensembles
 
@@ -254,3 +255,39 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
         assert np.array_equal(each.cost, cost)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+# --- Work that makes more work ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_work_off_does_the_work_that_its_calls_return(n_threads):
+    done = []
+
+    def halve(span: tuple[int, int]) -> list[tuple[int, int]]:
+        first, last = span
+        if last - first == 1:
+            done.append(first)
+            return []
+        middle = (first + last) // 2
+        return [(first, middle), (middle, last)]
+
+    with kernel_threads(n_threads):
+        work_off([(0, 100)], halve)
+        work_off([], halve)
+    assert sorted(done) == list(range(100))
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_an_error_ends_the_work(n_threads):
+    done = []
+
+    def fail_at_ten(number: int) -> list[int]:
+        if number == 10:
+            raise ValueError("ten")
+        done.append(number)
+        return [number + 1]
+
+    with kernel_threads(n_threads), pytest.raises(ValueError, match="ten"):
+        work_off([0], fail_at_ten)
+    assert done == list(range(10))

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from tqdm.auto import tqdm
 
 from budgetprune.errors import InvalidInputError
 from budgetprune.path import ROUNDING, PruningPath, breakpoints
 from budgetprune.problem import Pruning
 from budgetprune.solvers.parametric.answer import incidence_flow, node_levels
+from budgetprune.solvers.parametric.complete import complete_levels
 from budgetprune.solvers.parametric.graph import Closure, build_closure
 from budgetprune.solvers.parametric.kernels import Network
 from budgetprune.solvers.parametric.levels import Choice, Levels, at_density, find_levels
+from budgetprune.solvers.parametric.slice_kernels import resolve_ties
 from budgetprune.utils.numbers import all_at_least_zero, at_least_zero
 
 if TYPE_CHECKING:
@@ -72,6 +75,10 @@ def path(
         raise InvalidInputError("budgets limit cost alone; with a computation_weight, leave them out.")
     if certify:
         return _certified_path(problem, grid, wanted, resolution, verbose)
+    if grid is None and wanted is None and resolution is None:
+        closure = build_closure(problem)
+        of_block = complete_levels(closure, problem.forest.tree_of_node[closure.top], verbose)
+        return PruningPath.of(problem, node_levels(problem, closure, of_block), lams=None, complete=True)
     choose = at_density if grid is None else on_grid(grid)
     if wanted is not None:
         choose = around_budgets(wanted)
@@ -117,7 +124,12 @@ def _run(problem: PruningProblem, choose: Choice, verbose: bool) -> tuple[Closur
     net = Network(
         closure.parent, closure.gain, closure.arc_start, closure.arc_pair, closure.price * closure.unit
     )
-    return closure, net, find_levels(net, closure.gain, closure.unit, choose, verbose)
+    with tqdm(
+        total=len(closure.gain), desc="path", unit="split", leave=None, disable=not verbose
+    ) as progress:
+        levels = find_levels(net, closure.gain, closure.unit, choose, progress)
+    resolve_ties(net.parent, net.up, levels.worthwhile, levels.critical)
+    return closure, net, levels
 
 
 def where_changed(critical: NDArray[np.float64], lams: NDArray[np.float64]) -> NDArray[np.float64]:

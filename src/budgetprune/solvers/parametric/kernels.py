@@ -30,7 +30,16 @@ if cython.compiled:
 else:
     from math import ceil
 
-    from budgetprune.utils.kernel_types import Doubles, Ints, OutInts, Size, int32_t, int64_t, uint32_t
+    from budgetprune.utils.kernel_types import (
+        Doubles,
+        Floats,
+        Ints,
+        OutInts,
+        Size,
+        int32_t,
+        int64_t,
+        uint32_t,
+    )
 
     UNREACHED = 2**30
 
@@ -107,6 +116,27 @@ class Network:
             link_children(self)
             list_members(self)
 
+    def start(self, flow: Floats, up: Doubles, unit: float) -> None:
+        """Start with an approximate flow, instead of none.
+
+        It is limited to the gain that is there; what is left is excess.
+
+        Parameters
+        ----------
+        flow : of each arc, as a share of `unit`
+        up : to each block's parent, as a share of `unit`
+        unit : in units of flow
+        """
+        factor: cython.double = unit
+        with cython.nogil:
+            set_flow(self, flow, up, factor)
+            list_members(self)
+
+    def cut_off(self) -> NDArray[np.bool_]:
+        """Mark the blocks that the last search did not reach from the sink."""
+        cut_off: NDArray[np.bool_] = np.asarray(self.height) == UNREACHED
+        return cut_off
+
 
 @cython.cfunc
 @cython.nogil
@@ -124,12 +154,39 @@ def link_children(net: Network) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def set_flow(net: Network, flow: Floats, up: Doubles, unit: cython.double) -> cython.void:
+    """Set the flow of blocks whose gain is still excess, children before their parents."""
+    u: Size
+    a: Size
+    for u in range(net.parent.shape[0] - 1, -1, -1):
+        rest: int64_t = net.excess[u]
+        sent: int64_t = min(rest, net.room[u])
+        net.room[u] -= sent
+        rest -= sent
+        for a in range(net.arc_start[u], net.arc_stop[u]):
+            sent = min(rest, cython.cast(int64_t, flow[a] * unit))
+            net.flow[a] = sent
+            net.load[net.arc_pair[a]] += sent
+            rest -= sent
+        if net.parent[u] >= 0:
+            sent = min(rest, cython.cast(int64_t, up[u] * unit))
+            net.up[u] = sent
+            net.excess[net.parent[u]] += sent
+            rest -= sent
+        net.excess[u] = rest
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def list_members(net: Network) -> cython.void:
-    """Transpose the arcs: for every pair, the blocks that use it. None supplies it yet."""
+    """Transpose the arcs: for every pair, the blocks that use it, those that supply it first."""
     a: Size
     j: Size
     u: Size
     total: Size = 0
+    for j in range(net.price.shape[0]):
+        net.listed[j].n_members = 0
     for a in range(net.arc_pair.shape[0]):
         net.listed[net.arc_pair[a]].n_members += 1
     for j in range(net.price.shape[0]):
@@ -138,7 +195,14 @@ def list_members(net: Network) -> cython.void:
         net.listed[j].n_members = 0
     for u in range(net.parent.shape[0]):
         for a in range(net.arc_start[u], net.arc_stop[u]):
-            add_member(net, net.arc_pair[a], u, a)
+            if net.flow[a] > 0:
+                add_member(net, net.arc_pair[a], u, a)
+    for j in range(net.price.shape[0]):
+        net.listed[j].n_suppliers = net.listed[j].n_members
+    for u in range(net.parent.shape[0]):
+        for a in range(net.arc_start[u], net.arc_stop[u]):
+            if net.flow[a] == 0:
+                add_member(net, net.arc_pair[a], u, a)
 
 
 @cython.cfunc

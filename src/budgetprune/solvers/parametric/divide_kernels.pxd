@@ -1,0 +1,1 @@
+from budgetprune.utils.kernel_types cimport *
