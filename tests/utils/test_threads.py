@@ -279,7 +279,7 @@ def test_work_off_does_the_work_that_its_calls_return(n_threads):
 
 
 @pytest.mark.parametrize("n_threads", [1, 4])
-def test_an_error_ends_the_work(n_threads):
+def test_an_error_ends_work_that_makes_more_work(n_threads):
     done = []
 
     def fail_at_ten(number: int) -> list[int]:
