@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import signal
 import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -128,6 +127,8 @@ def cluster(n_nodes: int = 1) -> Any:
     import ray
     from ray.cluster_utils import Cluster
 
+    # By default, Ray gives workers the lowest priority but one, which one process here does not have.
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
     cpus = 2 if n_nodes == 1 else 1
     head = {"num_cpus": cpus, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args=head)
@@ -205,61 +206,76 @@ class SharedEngine(RayEngine):
 
 
 def budgets(setting: Setting) -> Iterator[Row]:
-    """Ten budgets on all rows; time per row and bytes as the rows grow; memory of the workers."""
+    """Ten budgets on all rows; time per row and bytes as the rows grow; memory of driver and workers."""
+    from benchmarks import distributed as here  # functions of __main__ are not found by another process
+
+    fewer, more = (
+        in_fresh_process(here.measure_budgets, str(setting.folder), setting.shrink, n_rows)
+        for n_rows in (FEWER_ROWS, N_ROWS)
+    )
+    for measured in (fewer, more):
+        yield from (Row(**each) for each in measured.result["rows"])
+    per_row = [measured.result["per_row"] for measured in (more, fewer)]
+    yield Row(
+        "budgets",
+        f"time of an iteration per row, {N_ROWS:,} / {FEWER_ROWS:,} rows",
+        per_row[0] / per_row[1],
+        1.3,
+        note=" / ".join(f"{1e9 * each:.0f} ns" for each in per_row),
+    )
+    yield Row(
+        "budgets",
+        f"peak memory of the driver, {N_ROWS:,} / {FEWER_ROWS:,} rows",
+        more.peak / fewer.peak,
+        1.1,
+        note=f"{more.peak / MIB:.0f} MiB / {fewer.peak / MIB:.0f} MiB",
+    )
+
+
+def measure_budgets(folder: str, shrink: int, n_rows: int) -> dict[str, Any]:
+    """Measure one number of rows, in a fresh process."""
+    setting = Setting(Path(folder), shrink, 0)
     row = partial(Row, "budgets")
+    files = setting.files(n_rows)
+    rows: list[Row] = []
     per_row: list[float] = []
-    driver: list[float] = []
-    for n_rows in (FEWER_ROWS, N_ROWS):
-        files = setting.files(n_rows)
-        made = cluster()
-        try:
-            engine = RayEngine(2)
-            with stage(f"loading {n_rows // setting.shrink:,} rows"):
-                load_seconds, problem = seconds(
-                    partial(DistributedProblem, setting.forest, files, engine=engine, **OPTIONS)
-                )
-            with problem:
-                yield from _iterations(problem, engine, n_rows, per_row)
-                whole = problem.cost_of(problem.unpruned)
-                wanted = np.linspace(0.1, 0.95, N_BUDGETS) * whole
-                with stage("path"):
-                    elapsed, path = seconds(
-                        partial(problem.path, budgets=wanted, gap=GAP, verbose=sys.stderr.isatty())
-                    )
-                gap = path.gap
-                assert gap is not None
-                yield row(
+    made = cluster()
+    try:
+        engine = RayEngine(2)
+        with stage(f"loading {n_rows // shrink:,} rows"):
+            load_seconds, problem = seconds(
+                partial(DistributedProblem, setting.forest, files, engine=engine, **OPTIONS)
+            )
+        with problem:
+            rows += _iterations(problem, engine, n_rows, per_row)
+            whole = problem.cost_of(problem.unpruned)
+            wanted = np.linspace(0.1, 0.95, N_BUDGETS) * whole
+            with stage("path"):
+                elapsed, path = seconds(partial(problem.path, budgets=wanted, gap=GAP))
+            assert path.gap is not None
+            rows.append(
+                row(
                     f"largest gap at {N_BUDGETS} budgets, {n_rows:,} rows",
-                    100 * float(gap.max()),
+                    100 * float(path.gap.max()),
                     1.0,
                     unit="%",
                     note=f"{elapsed:.0f} s, loading {load_seconds:.0f} s; cost {path.cost[-1]:.3g} to "
                     f"{path.cost[0]:.3g} of {whole:.3g}",
                 )
-                usage = problem.usage()
-                worst = max(usage, key=lambda each: each.peak_memory)
-                yield row(
+            )
+            worst = max(problem.usage(), key=lambda each: each.peak_memory)
+            rows.append(
+                row(
                     f"memory of a worker / bytes of its first uses, {n_rows:,} rows",
                     worst.peak_memory / (4 * worst.n_incidences),
                     2.5,
                     note=f"{worst.peak_memory / MIB:.0f} MiB in all, rows {worst.n_bytes / MIB:.0f} MiB; "
                     f"{worst.n_incidences:,} first uses of 4 bytes",
                 )
-            driver.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
-        finally:
-            stop(made)
-    yield row(
-        f"time of an iteration per row, {N_ROWS:,} / {FEWER_ROWS:,} rows",
-        per_row[1] / per_row[0],
-        1.3,
-        note=" / ".join(f"{1e9 * each:.0f} ns" for each in reversed(per_row)),
-    )
-    yield row(
-        f"peak memory of the driver, {N_ROWS:,} / {FEWER_ROWS:,} rows",
-        driver[1] / driver[0],
-        1.1,
-        note=" / ".join(f"{each / MIB:.0f} MiB" for each in reversed(driver)),
-    )
+            )
+    finally:
+        stop(made)
+    return {"rows": [asdict(each) for each in rows], "per_row": per_row[0]}
 
 
 def _iterations(

@@ -276,6 +276,12 @@ def add(total: NDArray[np.int64] | None, more: NDArray[np.float64]) -> NDArray[n
 def peak_memory() -> int:
     """Largest resident memory of this process so far, in bytes; 0 where it is unknown."""
     try:
+        # `ru_maxrss` is inherited from the parent process; this is not.
+        with open("/proc/self/status", encoding="ascii") as status:
+            return next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        pass
+    try:
         import resource
     except ImportError:  # Windows
         return 0

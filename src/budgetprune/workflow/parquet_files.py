@@ -245,8 +245,9 @@ def _run_with_ray(
     """Run each part as a task that Ray repeats if its worker is lost."""
     ray = import_ray()
     if not ray.is_initialized():
-        ray.init(num_cpus=workers, log_to_driver=False, configure_logging=False)
-    at_once = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        ray.init(log_to_driver=False, configure_logging=False)
+    # Without a limit, some tasks wait, so that no processor does.
+    most = workers or QUEUED * max(1, int(ray.cluster_resources().get("CPU", 1)))
     task, shared = ray.remote(_predict_part), ray.put(work)
     remaining = iter(parts)
     running: list[Any] = []
@@ -255,7 +256,7 @@ def _run_with_ray(
             for part in remaining:
                 options = {"num_cpus": 1, "max_retries": 3, "name": f"budgetprune-predict-{part.name}"}
                 running.append(task.options(**options).remote(shared, part))
-                if len(running) >= QUEUED * at_once:
+                if len(running) >= most:
                     break
             if not running:
                 return
