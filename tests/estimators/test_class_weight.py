@@ -61,13 +61,13 @@ def test_recorded_gains_have_no_classes():
     booster = lightgbm.LGBMClassifier(n_estimators=4, verbose=-1).fit(X, Y)
     with pytest.raises(InvalidInputError, match=r"cannot be weighted by class; use error='held-out'"):
         PruningProblem(Forest.from_model(booster), X_VAL, Y_VAL, class_weight=WEIGHTS)
-    model = BudgetPruneClassifier(FrozenEstimator(booster), class_weight=WEIGHTS, random_state=0)
+    model = BudgetPruneClassifier(FrozenEstimator(booster), error_weight=WEIGHTS, random_state=0)
     assert model.fit(X_VAL, Y_VAL).choices_.error == "held-out"
 
 
 def test_the_default_score_and_costs(forest):
     frozen = FrozenEstimator(forest)
-    model = BudgetPruneClassifier(frozen, class_weight="balanced", budget=1.5, random_state=0)
+    model = BudgetPruneClassifier(frozen, error_weight="balanced", budget=1.5, random_state=0)
     model.fit(X_VAL, Y_VAL)
     expected = balanced_accuracy_score(Y, model.predict(X))
     assert model.score(X, Y) == pytest.approx(expected)
@@ -85,6 +85,6 @@ def test_the_default_score_and_costs(forest):
     ],
 )
 def test_invalid_weights(forest, wish, words):
-    model = BudgetPruneClassifier(FrozenEstimator(forest), class_weight=wish)
+    model = BudgetPruneClassifier(FrozenEstimator(forest), error_weight=wish)
     with pytest.raises((InvalidInputError), match=words):
         model.fit(X_VAL, Y_VAL)

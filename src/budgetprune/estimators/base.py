@@ -54,7 +54,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
     _sample: Sample | None
     _counting: DecidedCounting | None
     _preprocessed: Preprocessed | None = None
-    class_weight: Any = None  # a parameter of the classifier
+    error_weight: Any = None  # a parameter of the classifier
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             rows = self._check_labelled(X, y, sample_weight, None, reset=False)
             if self._priced is not None:
                 rows = replace(rows, X=self._priced.preprocessing.rows_for(self.path_.forest, rows.X))
-            of_class = read_class_weight(self.class_weight, self.path_.forest, rows.y)
+            of_class = read_class_weight(self.error_weight, self.path_.forest, rows.y)
             other._sample = Sample.of(self.path_.forest, rows.X, rows.y, rows.weight, of_class)
             if counts_decided and self._counting is None:
                 other._counting = DecidedCounting(self._prices, self.threshold, self.tolerance, rows, rows)
@@ -349,7 +349,7 @@ class BudgetPruneBase(PrunedModel, MetaEstimatorMixin, BaseEstimator):  # type: 
             tolerance=self.tolerance,
             solver=self.solver,
             verbose=bool(self.verbose),
-            class_weight=self.class_weight,
+            class_weight=self.error_weight,
         )
 
     # --- Scoring --------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ class BudgetPruneClassifier(ClassifierMixin, PrunedClassifier, BudgetPruneBase):
         counting: str = "full",
         slack: float | str = 0.0,
         threshold: float | None = None,
-        class_weight: Any = None,
+        error_weight: Any = None,
         validation_fraction: float = 0.3,
         scoring: Any = None,
         solver: str = "parametric",
@@ -100,7 +100,7 @@ class BudgetPruneClassifier(ClassifierMixin, PrunedClassifier, BudgetPruneBase):
             needs=needs,
         )
         self.threshold = threshold
-        self.class_weight = class_weight
+        self.error_weight = error_weight
 
     _by_class = True
     _refits = ("squared", "softmax", "own")
@@ -108,8 +108,8 @@ class BudgetPruneClassifier(ClassifierMixin, PrunedClassifier, BudgetPruneBase):
     _class_names: NDArray[Any] | None = None  # if the library's labels are numbers of classes
 
     def _scorer(self, *, has_queries: bool = False) -> Callable[..., float]:
-        if self.scoring is None and self.class_weight is not None:
-            return WeightedAccuracy(self.class_weight)
+        if self.scoring is None and self.error_weight is not None:
+            return WeightedAccuracy(self.error_weight)
         return super()._scorer(has_queries=has_queries)
 
     def _default_estimator(self) -> Any:

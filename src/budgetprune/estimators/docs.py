@@ -128,10 +128,10 @@ _CLASSIFIER = {
 threshold : float, default=None
     For two classes: the smallest probability at which the second one is predicted. None means the rule of
     the library that the ensemble came from.
-class_weight : "balanced" or dict, default=None
+error_weight : "balanced" or dict, default=None
     Weights of classes in the errors of nodes, in refits and in the default score, in addition to those that
-    the ensemble was trained with. ``"balanced"`` balances the validation rows; classes that a dict lacks
-    have weight 1. Costs do not depend on it.""",
+    the ensemble was trained with; its training is weighted by its own ``class_weight``. ``"balanced"``
+    balances the validation rows; classes that a dict lacks have weight 1. Costs do not depend on it.""",
     "tolerance": "",
     "or_tolerance": "",
     "score": "accuracy",

@@ -150,7 +150,7 @@ def prune_ensemble(
         estimator = BudgetPruneClassifier(
             FrozenEstimator(ensemble.model),
             threshold=options.threshold,
-            class_weight=ensemble.class_weight,
+            error_weight=ensemble.class_weight,
             **settings,
         )
     else:
