@@ -75,6 +75,11 @@ def test_refuses_checkpoints_of_others(tmp_path):
         problem().solve(0.02, checkpoint=checkpoint)
     with pytest.raises(InvalidInputError, match="checkpoint of another problem"):
         case(1999).distributed(**OPTIONS).solve(0.03, checkpoint=checkpoint)
+    with np.load(checkpoint) as stored:
+        arrays = {name: stored[name] for name in stored if name != "target0.keep"}
+    np.savez(tmp_path / "part.npz", **arrays)
+    with pytest.raises(InvalidInputError, match=r"not a complete checkpoint .*target0.keep"):
+        problem().solve(0.03, checkpoint=tmp_path / "part.npz")
     for content in (b"", b"PK\x03\x04 damaged", checkpoint.read_bytes()[:-20]):
         checkpoint.write_bytes(content)
         with pytest.raises(InvalidInputError, match="not a checkpoint that can be read"):

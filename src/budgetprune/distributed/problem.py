@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from numbers import Integral
 from types import TracebackType
 from typing import Any
@@ -35,6 +35,7 @@ from budgetprune.problem import (
 from budgetprune.solvers import (
     STEPS_PER_DOUBLING,
     Iterate,
+    PrimalDualReport,
     Search,
     Target,
     check_options,
@@ -51,29 +52,6 @@ SAMPLE_ROWS = 20_000
 MOST_LEVELS = 255
 # Of a weight that is given for a certificate.
 LARGEST_LOGARITHM = 1e5
-
-
-@dataclass(frozen=True, eq=False)
-class DistributedReport:
-    """Report of the iterations on distributed rows.
-
-    Attributes
-    ----------
-    iterations : int
-        Passes over all rows.
-    converged : bool
-        Whether the requested gap was reached.
-    gap : float
-        The gap at the end.
-    objective, bound : float64 arrays of shape (iterations,)
-        The best ones so far, after each iteration.
-    """
-
-    iterations: int
-    converged: bool
-    gap: float
-    objective: NDArray[np.float64] = field(repr=False)
-    bound: NDArray[np.float64] = field(repr=False)
 
 
 class DistributedProblem(TreeErrors):
@@ -303,12 +281,13 @@ class DistributedProblem(TreeErrors):
         Returns
         -------
         pruning : Pruning
-            Its `dual` can be used by `certify`; its `report` is a `DistributedReport`.
+            Its `dual` can be used by `certify`; its `report` is a
+            `budgetprune.solvers.PrimalDualReport`.
         """
         lam = at_least_zero(lam, "lam")
         run = self._run(self._search([lam]), Limits(gap, max_iterations), checkpoint, verbose)
         target, (objective, bound) = run.search.targets[0], histories(run)[0]
-        report = DistributedReport(len(bound), target.gap <= gap, target.gap, objective, bound)
+        report = PrimalDualReport(len(bound), target.gap <= gap, target.gap, objective, bound)
         if not report.converged:
             warn_of_gap(target.gap, gap, max_iterations)
         return self.pruning(target.keep, lam, self._dual(target), report)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -128,7 +129,7 @@ class Run:
         try:
             with open(file, "rb") as handle, np.load(handle, allow_pickle=False) as stored:
                 arrays = dict(stored)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise InvalidInputError(
                 f"{file} is not a checkpoint that can be read ({error}); remove it."
             ) from error
@@ -137,6 +138,12 @@ class Run:
                 f"{file} is a checkpoint of another problem, or of other options; remove it, or name "
                 "another file."
             )
+        try:
+            self._restore(arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInputError(f"{file} is not a complete checkpoint ({error!r}); remove it.") from error
+
+    def _restore(self, arrays: dict[str, Any]) -> None:
         for k, target in enumerate(self.search.targets):
             self.history[k] = [(float(reached), float(least)) for reached, least in arrays[f"history{k}"]]
             target.keep = arrays[f"target{k}.keep"]
