@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price
+from budgetprune.costs import FeatureCosts
 from budgetprune.distributed.columns import Columns
 from budgetprune.distributed.engine import Engine
 from budgetprune.distributed.engines import as_engine
@@ -30,6 +30,7 @@ from budgetprune.problem import (
     Certificate,
     Pruning,
     TreeErrors,
+    check_computation_weight,
     first_use_splits,
 )
 from budgetprune.solvers import (
@@ -112,11 +113,7 @@ class DistributedProblem(TreeErrors):
         seed: int = 0,
     ) -> None:
         check_errors(forest, error, loss, target)
-        computation_weight = at_least_zero(computation_weight, "computation_weight")
-        if not is_price(computation_weight):
-            raise InvalidInputError(
-                f"computation_weight must be 0 or {PRICE_RANGE}, like a price, not {computation_weight:g}."
-            )
+        computation_weight = check_computation_weight(computation_weight)
         self.forest = forest
         self.costs = FeatureCosts.of(costs).resolve(forest.n_features, forest.feature_names)
         self.use_node, self.use_source = first_use_splits(forest, self.costs)

@@ -4,6 +4,7 @@ from .boosted import boosted_errors as boosted_errors
 from .boosted import check_boosted as check_boosted
 from .boosting import recompute as recompute
 from .certificate import Certificate as Certificate
+from .checks import check_computation_weight as check_computation_weight
 from .checks import check_critical_lambda as check_critical_lambda
 from .errors import NodeErrors as NodeErrors
 from .errors import check_estimate as check_estimate

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from budgetprune.costs import PRICE_RANGE, is_price
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
+from budgetprune.utils.numbers import at_least_zero
 
 
 def check_multipliers(beta: ArrayLike, n_incidences: int, name: str) -> NDArray[np.float64]:
@@ -15,6 +17,16 @@ def check_multipliers(beta: ArrayLike, n_incidences: int, name: str) -> NDArray[
     if multipliers.shape != (n_incidences,) or not np.all(multipliers >= 0):
         raise InvalidInputError(f"{name} must have one entry >= 0 for each of the {n_incidences} incidences.")
     return multipliers
+
+
+def check_computation_weight(value: float) -> float:
+    """Return the price of a split if it is 0 or in the range of prices."""
+    weight = at_least_zero(value, "computation_weight")
+    if not is_price(weight):
+        raise InvalidInputError(
+            f"computation_weight must be 0 or {PRICE_RANGE}, like a price, not {weight:g}."
+        )
+    return weight
 
 
 def check_critical_lambda(

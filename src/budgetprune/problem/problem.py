@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from budgetprune.costs import PRICE_RANGE, FeatureCosts, is_price
+from budgetprune.costs import FeatureCosts
 from budgetprune.errors import InvalidInputError
 from budgetprune.forest import Forest
 from budgetprune.problem.boosted import boosted_errors, check_boosted, check_recorded_gains
 from budgetprune.problem.bounds import universal_bounds
 from budgetprune.problem.certificate import Certificate, dual_value
-from budgetprune.problem.checks import check_multipliers
+from budgetprune.problem.checks import check_computation_weight, check_multipliers
 from budgetprune.problem.errors import check_estimate, check_loss, check_needs, node_errors
 from budgetprune.problem.estimate import ErrorRows
 from budgetprune.problem.pruning import Pruning
@@ -130,11 +130,7 @@ class PruningProblem(TreeErrors):
             check_boosted(forest, estimate, loss, has_train=given["X_train"] and given["y_train"])
         check_needs(estimate, given)
         node_loss = None if forest.is_boosted else check_loss(forest, loss)
-        computation_weight = at_least_zero(computation_weight, "computation_weight")
-        if not is_price(computation_weight):
-            raise InvalidInputError(
-                f"computation_weight must be 0 or {PRICE_RANGE}, like a price, not {computation_weight:g}."
-            )
+        computation_weight = check_computation_weight(computation_weight)
         self.forest = forest
         self.costs = FeatureCosts.of(costs).resolve(forest.n_features, forest.feature_names)
         X = forest.prepare_rows(X_cost, "X_cost")
