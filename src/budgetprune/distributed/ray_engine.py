@@ -6,6 +6,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from budgetprune.distributed.engine import Call, Engine, WorkerLostError
@@ -74,7 +75,9 @@ class RayEngine(Engine):
                 f"the cluster has {self._ray.cluster_resources().get('CPU', 0):g} processors, and {free:g} "
                 "are free. Use fewer workers."
             )
-        self._get(done)
+        for each in done:
+            with suppress(WorkerLostError):  # the first call replaces it
+                self._get(each)
 
     def _check_memory(self, plan: ShardPlan) -> None:
         needed = BYTES_PER_ROW_AND_TREE * plan.rows.n_rows * plan.forest.n_trees
