@@ -274,6 +274,7 @@ def test_parameters_survive_cloning():
         "counting": "decided",
         "slack": 0.0,
         "threshold": 0.4,
+        "error_weight": {0: 2.0},
         "validation_fraction": 0.4,
         "scoring": "roc_auc",
         "solver": "parametric",
@@ -288,7 +289,7 @@ def test_parameters_survive_cloning():
     assert {**twin.get_params(deep=False), "estimator": None} == {**given, "estimator": None}
     assert twin.set_params(estimator__n_estimators=9).estimator.n_estimators == 9
     regressor = BudgetPruneRegressor(RandomForestRegressor(), budget=2.0)
-    assert set(regressor.get_params(deep=False)) == set(given) - {"threshold"} | {"tolerance"}
+    assert set(regressor.get_params(deep=False)) == set(given) - {"threshold", "error_weight"} | {"tolerance"}
     assert is_classifier(model)
     assert is_regressor(regressor)
     assert "BudgetPruneRegressor(budget=2.0" in repr(regressor)

@@ -50,7 +50,7 @@ validation_fraction : float, default=0.3
     Share of the rows that is set aside for validation, if no validation rows are passed to `fit`. The share
     is the same in each class; queries stay whole, and copies of a row stay together.
 scoring : str, callable or None, default=None
-    Scorer of scikit-learn (or of `budgetprune.ranking`) by which choices are made; None means {score}.
+    Scorer of scikit-learn (or of `budgetprune.ranking`) by which choices are made. None means {score}.
 solver : {{"parametric", "primal-dual", "lp"}}, default="parametric"
     Method that finds the prunings. All but the first need a `lam`, and compute no other point of the path.
 random_state : int, RandomState instance or None, default=None
@@ -153,7 +153,7 @@ tolerance : float, default=None
     With ``counting="decided"``: a target is decided once the interval of possible predictions is no wider.
     None means 0, which saves little.""",
     "or_tolerance": " or a tolerance",
-    "score": "R^2, or NDCG if `fit` gets queries (`qid`)",
+    "score": "R^2,\n    or NDCG if `fit` gets queries (`qid`)",
     "refitted": '"squared", "own"',
     "classes": "",
 }
