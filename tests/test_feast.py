@@ -224,3 +224,6 @@ def test_entities_and_prices_that_are_refused(predictor):
             features.fetch_for(entity)
     with pytest.raises(InvalidInputError, match="no price for the feature views 'insurance'; add one"):
         view_costs({"stats": 1}, REFERENCES)
+    for price in (-1, np.nan, "2,5"):  # neither is free
+        with pytest.raises(InvalidInputError, match="are not for 'stats'"):
+            view_costs({"stats": price, "insurance": 5}, REFERENCES)

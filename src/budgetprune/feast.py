@@ -174,7 +174,7 @@ def view_costs(prices: Mapping[str, float], references: Mapping[str, str]) -> Fe
             f"prices has no price for the feature views {join_first(map(repr, unknown), at_most=12)}; add "
             "one for each (0 if it is free)."
         )
-    paid = {view: price for view, price in prices.items() if price > 0 and view in views.values()}
+    paid = {view: price for view, price in prices.items() if price != 0 and view in views.values()}
     return FeatureCosts.from_sources(
         paid, {name: [view] if view in paid else [] for name, view in views.items()}
     )

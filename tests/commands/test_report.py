@@ -247,6 +247,13 @@ def test_refusals(monkeypatch, capfd, files, words, message):
     assert sorted(files.iterdir()) == before
 
 
+def test_the_address_is_checked_before_the_data_is_read(monkeypatch, capfd, files):
+    words = [files / "diabetes.budgetprune", "--data", files / "diabetes.csv", "--download", "x"]
+    status, _, err = run(monkeypatch, capfd, *words)
+    assert status == 2
+    assert "reading" not in err
+
+
 @pytest.mark.parametrize("package", ["jinja2", "plotly"])
 def test_an_extra_that_is_not_installed(monkeypatch, capfd, files, package):
     monkeypatch.setitem(sys.modules, package, None)  # importing it fails now

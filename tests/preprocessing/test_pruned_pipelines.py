@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -189,6 +190,13 @@ def test_errors():
     X, y = make_table(100, missing=False)
     with pytest.raises(UnsupportedModelError, match=r"cannot turn a sklearn.LogisticRegression"):
         BudgetPruneClassifier(make_pipeline(StandardScaler(), LogisticRegression()), costs=PRICES).fit(X, y)
+    fitted = FrozenEstimator(a_pipeline().fit(X, y))
+    for inner in (a_pipeline(), fitted):
+        with pytest.raises(UnsupportedModelError, match="Calibrate the model alone, after the preproc"):
+            BudgetPruneClassifier(CalibratedClassifierCV(inner, ensemble=False), costs=PRICES).fit(X, y)
+    calibrated = FrozenEstimator(CalibratedClassifierCV(fitted).fit(X, y))
+    with pytest.raises(UnsupportedModelError, match="Calibrate the model alone, after the preprocessing"):
+        BudgetPruneClassifier(calibrated, costs=PRICES).fit(X, y)
     with pytest.raises(UnsupportedModelError, match="the last step of the Pipeline"):
         BudgetPruneClassifier(Pipeline([("a", StandardScaler()), ("b", "passthrough")])).fit(X, y)
     with pytest.raises(InvalidInputError, match="costs names unknown features: 'height'"):

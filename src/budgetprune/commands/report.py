@@ -142,6 +142,16 @@ def report(arguments: ReportArguments) -> None:
             "says nothing about the order of rows; for NDCG on test rows, see budgetprune inspect."
         )
     forest = inputs_of(model)
+    report_options = ReportOptions(
+        title=arguments.title,
+        unit=arguments.unit,
+        n_examples=arguments.stories,
+        max_rows=arguments.rows,
+        seed=arguments.seed,
+        error_costs=_error_costs(arguments.error_cost, forest),
+        model_name=arguments.model.name,
+        download=arguments.download,
+    )
     points = "path" if model.path is not None else "curve"
     with console.stage(f"reading {data}"):
         target = _target(arguments.target, model, data)
@@ -149,16 +159,6 @@ def report(arguments: ReportArguments) -> None:
         X, y = _rows_and_labels(forest, table, target)
         other = _other(arguments, target)
     with console.stage(f"measuring all points of the {points} on {pluralize(len(y), 'row')}", bars=True):
-        report_options = ReportOptions(
-            title=arguments.title,
-            unit=arguments.unit,
-            n_examples=arguments.stories,
-            max_rows=arguments.rows,
-            seed=arguments.seed,
-            error_costs=_error_costs(arguments.error_cost, forest),
-            model_name=arguments.model.name,
-            download=arguments.download,
-        )
         progress = _bar if console.has_bars else None
         summary = summarise(model, X, y, report_options, other=other, progress=progress)
     if page is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
@@ -16,6 +17,12 @@ def split_pipeline(model: Any) -> tuple[Any, Any]:
     The transformer is a Pipeline of the same steps; None if there is nothing before the model, or if `model`
     is no Pipeline.
     """
+    if isinstance(model, CalibratedClassifierCV) and _is_pipeline(model.estimator):
+        raise UnsupportedModelError(
+            "this CalibratedClassifierCV is around a Pipeline, so the columns that its trees need cannot be "
+            "found. Calibrate the model alone, after the preprocessing: make_pipeline(preprocessing, "
+            "CalibratedClassifierCV(model, method='sigmoid', ensemble=False))."
+        )
     if not isinstance(model, Pipeline):
         return None, model
     *before, (name, last) = model.steps
@@ -27,6 +34,10 @@ def split_pipeline(model: Any) -> tuple[Any, Any]:
     if inner is None:
         return (model[:-1], last) if before else (None, last)
     return Pipeline([*before, (name, inner)]), last
+
+
+def _is_pipeline(model: Any) -> bool:
+    return isinstance(model.estimator if isinstance(model, FrozenEstimator) else model, Pipeline)
 
 
 def join_pipeline(model: Any, transformer: Any, last: Any) -> Any:
