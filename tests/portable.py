@@ -153,7 +153,7 @@ def oldest_versions() -> list[str]:
     for requirement in sorted(listed):
         if requirement.startswith("budgetprune["):
             continue
-        found = re.fullmatch(r"([\w.-]+)>=([\w.]+)(; .*)?", requirement)
+        found = re.fullmatch(r"([\w.-]+(?:\[[\w,]+\])?)>=([\w.]+)(; .*)?", requirement)
         if found is None:
             raise ValueError(f"pyproject.toml: {requirement!r} has no lower bound (name>=version).")
         pins.append(f"{found[1]}=={found[2]}{found[3] or ''}")

@@ -28,8 +28,10 @@ def test_three_notebooks_are_in_the_navigation():
 def test_cells_run_as_they_are_stored(file):
     """Kinds of outputs are the stored ones; numbers may differ between machines."""
     import matplotlib
+    import matplotlib.pyplot as plt
 
     matplotlib.use("Agg")
+    plt.close("all")  # figures that other tests left open
     stored = notebook_files.read_notebook(file)
     found = notebook_files.run_notebook(stored, file.stem)
     kinds = [

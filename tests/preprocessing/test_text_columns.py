@@ -16,7 +16,7 @@ from budgetprune import (
     InvalidInputError,
 )
 
-STAGED = {"budget": 4.0, "random_state": 0, "learner": "hist", "cv": 3, "time_limit": 1, "n_jobs": 1}
+STAGED = {"budget": 4.0, "random_state": 0, "learner": "lightgbm", "cv": 3, "time_limit": None, "n_jobs": 1}
 
 
 @pytest.fixture(scope="module")
