@@ -6,6 +6,7 @@ Imports very little, because fresh processes start here and their memory is meas
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -82,8 +83,9 @@ def time_in_words(elapsed: float) -> str:
 
 @contextmanager
 def busy_cores(n: int) -> Iterator[None]:
-    """Keep some cores busy with idle loops."""
-    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n)]
+    """Keep some cores busy with idle loops, which end with this process at the latest."""
+    loop = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
+    spinning = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(n)]
     try:
         yield
     finally:
