@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 from types import SimpleNamespace
 
 import joblib
@@ -291,3 +292,35 @@ def test_an_error_ends_work_that_makes_more_work(n_threads):
     with kernel_threads(n_threads), pytest.raises(ValueError, match="ten"):
         work_off([0], fail_at_ten)
     assert done == list(range(10))
+
+
+def test_an_interruption_of_a_waiting_thread_ends_the_work(monkeypatch):
+    """The other thread ends the item that it works on, and starts no further one."""
+    interrupted, both_started, started = threading.Event(), threading.Barrier(2, timeout=60), []
+
+    class Interrupted(threading.Condition):
+        is_interrupted = False
+
+        def wait(self, timeout=None):
+            if threading.current_thread() is threading.main_thread():
+                self.is_interrupted = True
+                raise KeyboardInterrupt
+            return super().wait(timeout)
+
+        def notify_all(self):
+            super().notify_all()
+            if self.is_interrupted:
+                interrupted.set()
+
+    def work(item: str) -> list[str]:
+        started.append(item)
+        both_started.wait()
+        if threading.current_thread() is threading.main_thread():
+            return []
+        assert interrupted.wait(60)
+        return ["more"]
+
+    monkeypatch.setattr(_threads, "Condition", Interrupted)
+    with kernel_threads(2), pytest.raises(KeyboardInterrupt):
+        work_off(["one", "two"], work)
+    assert sorted(started) == ["one", "two"]

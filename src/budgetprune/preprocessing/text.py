@@ -9,7 +9,7 @@ import numpy as np
 from budgetprune.errors import InvalidInputError
 from budgetprune.preprocessing.raw_columns import is_missing
 
-# Largest share of numbers in a text column. With more, it should hold numbers.
+# Largest share of numbers in a text column. With more, the text is taken for a mistake in a numeric column.
 MOST_NUMBERS_OF_TEXT = 0.5
 
 

@@ -118,7 +118,7 @@ def errors(
     share = np.cumsum(n_arcs[order])
     most = change[order[np.searchsorted(share, TYPICAL * share[-1])]]
     typical = float(np.clip(ERROR_PER_CHANGE * most, SMALLEST_ERROR, LARGEST_ERROR))
-    return np.minimum(np.maximum(typical, OWN_ERROR_PER_CHANGE * change), 0.5), typical
+    return np.minimum(np.maximum(typical, OWN_ERROR_PER_CHANGE * change), LARGEST_ERROR), typical
 
 
 def choose_levels(slice_: Slice, n_arcs: NDArray[np.int64], error: float) -> list[float]:
